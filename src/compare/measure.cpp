@@ -11,6 +11,7 @@
 #include "compare/measuring/pair_reader.h"
 #include "compare/measuring/scaled_sums.h"
 #include "compare/measuring/selection.h"
+#include "compare/measuring/series_stats.h"
 #include "tensor/index.h"
 
 namespace assay::compare {
@@ -117,19 +118,17 @@ std::vector<int64_t> first_failed(const TileSource& source, uint64_t number, con
   return tensor::index_of(number * kTile + place, shape);
 }
 
-double greatest_magnitude(const Series& series) { return std::max(std::fabs(series.least()), series.greatest()); }
-
 // Whether a sum of squares has lost what it was to hold.
-bool left_range(const Series& series) {
+bool lost_squares(const Series& series) {
   constexpr double kLeast = 1e-280;  // smaller sums may lack squares that are subnormal or 0
   const double squares = series.sum_of_squares();
-  return series.all_finite() && (!std::isfinite(squares) || (squares < kLeast && greatest_magnitude(series) != 0));
+  return series.all_finite() && (!std::isfinite(squares) || (squares < kLeast && series.greatest_magnitude() != 0));
 }
 
 ScaledSums distances(const Sums& sums, const PairReader& reader, const TileSource& source) {
   const std::span<const Series, 3> series = std::span(sums.series).first<3>();
   const bool can_scale = std::ranges::all_of(series, [](const Series& one) { return one.all_finite(); });
-  if (source.count == 0 || !can_scale || std::ranges::none_of(series, left_range)) {
+  if (source.count == 0 || !can_scale || std::ranges::none_of(series, lost_squares)) {
     ScaledSums plain{.dot = sums.dot};
     for (size_t s = 0; s < series.size(); ++s) plain.squares[s].mantissa = series[s].sum_of_squares();
     return plain;
@@ -137,7 +136,8 @@ ScaledSums distances(const Sums& sums, const PairReader& reader, const TileSourc
   const auto dot = [&](uint64_t number, const Tile& tile, std::array<double, 2> scales) {
     return reader.scaled_dot(number, tile, scales);
   };
-  return scaled_sums(source, {greatest_magnitude(series[0]), greatest_magnitude(series[1]), series[2].greatest()}, dot);
+  return scaled_sums(source, {series[0].greatest_magnitude(), series[1].greatest_magnitude(), series[2].greatest()},
+                     dot);
 }
 
 // Of directions; the same array twice gives 1 whatever rounding does.
@@ -232,9 +232,8 @@ PairMetrics measure_numbers(const PairReader& reader, const tensor::Tensor& a, c
   metrics.failed_count = sums.failed;
   const Stats4 stats = {&metrics.a, &metrics.b, &metrics.absolute, &metrics.relative};
   for (size_t s = 0; s < kMostSeries; ++s) {
-    *stats[s] = sums.series[s].stats();
+    *stats[s] = series_stats(source, s, sums.series[s], a.shape());
     if (s >= kAbsolute) stats[s]->mean_magnitude = stats[s]->mean;
-    locate_extremes(source, s, sums.series[s], a.shape(), *stats[s]);
   }
   if (a.count() != 0) metrics.worst_at = metrics.absolute.greatest_at;
   if (sums.failed != 0) metrics.first_failed_at = first_failed(source, sums.first_failed_tile, options, a.shape());

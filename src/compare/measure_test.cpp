@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "compare/measuring/tile_kernels.h"
+#include "compare/statistics.h"
 
 namespace assay::compare {
 namespace {
@@ -54,6 +55,35 @@ TEST(Measure, VarianceOfLargeNumbersIsThatOfTheirSteps) {
   for (size_t i = 0; i < elements.size(); ++i) elements[i] = 1e15 + (i % 3 == 0 ? 0.125 : 0);
   const PairMetrics metrics = measure(doubles(elements), doubles(elements), {});
   EXPECT_NEAR(metrics.a.variance, 0.015625 * 2 / 9, 1e-15);
+}
+
+// Squares leave the range of a double; their roots do not: deviations of 1, 1, 1 and 3 units, and twice 1.
+TEST(Measure, StandardDeviationsOfExtremeMagnitudes) {
+  for (const double unit : {1e200, 1e-200, 0x1p1020, 0x1p-1000}) {
+    SCOPED_TRACE(unit);
+    const Tensor sides[] = {doubles({unit, unit, unit, 5 * unit}), doubles({3 * unit, unit, 3 * unit, unit})};
+    const PairMetrics metrics = measure(sides[0], sides[1], {});
+    EXPECT_DOUBLE_EQ(metrics.a.standard_deviation / unit, std::sqrt(3));
+    EXPECT_DOUBLE_EQ(metrics.b.standard_deviation / unit, 1);
+    EXPECT_DOUBLE_EQ(metrics.a.mean / unit, 2);
+    EXPECT_DOUBLE_EQ(metrics.a.mean_magnitude / unit, 2);
+    EXPECT_EQ(metrics.a.variance, unit > 1 ? kInfinity : 0);
+    EXPECT_DOUBLE_EQ(statistics(sides[0]).standard_deviation / unit, std::sqrt(3));
+  }
+  const PairMetrics metrics = measure(doubles({1e154, -1e154, 1e154}), doubles({0, 1e-154, 0}), {});
+  EXPECT_DOUBLE_EQ(metrics.a.variance, 8e307 / 9 * 10);  // the sum of squares overflows
+  EXPECT_DOUBLE_EQ(metrics.b.standard_deviation, 1e-154 * std::sqrt(2) / 3);
+}
+
+TEST(Measure, StandardDeviationsOfManyExtremeNumbers) {
+  for (const double unit : {1e200, 1e-200}) {
+    std::vector<double> elements(100000);
+    for (size_t i = 0; i < elements.size(); ++i) elements[i] = static_cast<double>(i % 4) * unit;
+    EXPECT_NEAR(statistics(doubles(elements)).standard_deviation / unit, std::sqrt(1.25), 1e-14);
+  }
+  const std::vector<double> same(2000, 0x1.8p1023);
+  EXPECT_EQ(statistics(doubles(same)).standard_deviation, 0);
+  EXPECT_EQ(statistics(doubles(same)).mean_magnitude, 0x1.8p1023);
 }
 
 TEST(Measure, MeansOfTheLargestNumbersAreFinite) {

@@ -1,11 +1,10 @@
 #include "compare/statistics.h"
 
-#include <memory>
-
 #include "base/error.h"
 #include "compare/measuring/histogram.h"
 #include "compare/measuring/quantile_guess.h"
 #include "compare/measuring/selection.h"
+#include "compare/measuring/series_stats.h"
 
 namespace assay::compare {
 namespace {
@@ -15,25 +14,6 @@ void guess_tile(const tensor::Tensor& tensor, const Tile& tile, uint64_t number,
   tile_kernels().front().narrow(tile.series[0], codes);
   std::fill(codes + tile.size, codes + kTile, std::numeric_limits<float>::quiet_NaN());
   guess.add({{codes}, {has_exact_codes(tensor)}}, number);
-}
-
-Series summarize(const TileSource& source, const tensor::Tensor& tensor, QuantileGuess& guess) {
-  const auto piece = [&](uint64_t begin, uint64_t end) {
-    Series series;
-    const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
-    for (uint64_t number = begin; number < end; ++number) {
-      source.load(number, *tile);
-      add_tile(*tile, 0, number, tile_kernels().front(), series);
-      if (!guess.is_empty()) guess_tile(tensor, *tile, number, guess);
-    }
-    return series;
-  };
-  const auto append = [](Series series, const Series& next) {
-    series.append(next);
-    return series;
-  };
-  const uint64_t tiles = source.tile_count();
-  return parallel_reduce(tiles, tiles_a_piece(tiles), Series(), piece, append);
 }
 
 }  // namespace
@@ -52,9 +32,11 @@ results::TensorStats statistics(const tensor::Tensor& tensor, const StatisticsOp
   std::vector<double> wanted;
   if (options.percentiles) wanted.assign(std::begin(kPercentiles), std::end(kPercentiles));
   QuantileGuess guess(source, {wanted});
-  const Series series = summarize(source, tensor, guess);
-  results::TensorStats stats = series.stats();
-  locate_extremes(source, 0, series, tensor.shape(), stats);
+  const auto see = [&](uint64_t number, const Tile& tile) {
+    if (!guess.is_empty()) guess_tile(tensor, tile, number, guess);
+  };
+  const Series series = add_up(source, 0, see);
+  results::TensorStats stats = series_stats(source, 0, series, tensor.shape());
   const bool is_whole = series.count() != 0 && series.nans() == 0;
   if (options.percentiles) {
     if (!is_whole) wanted.clear();

@@ -26,7 +26,8 @@ struct TensorStats {
   uint64_t nan_count = 0;
   uint64_t inf_count = 0;
   double mean = 0;
-  double variance = 0;
+  double standard_deviation = 0;
+  double variance = 0;  // 0 or infinite where it is not a double, unlike its root
   double least = 0;
   std::vector<int64_t> least_at;
   double greatest = 0;

@@ -146,6 +146,29 @@ class MetricsTest(unittest.TestCase):
             self.assertEqual(found["absolute.nan_count"], 1)
             self.assertEqual(found["absolute.greatest_at"], np.argmax(differences(a, b)[0]))
 
+    # Beside the wider long double, in which no square of a double overflows or underflows.
+    def test_extreme_magnitudes(self):
+        for count in (3, 511, 512, 70000):
+            normal, signs = self.random.standard_normal(count), self.random.choice([-1.0, 1.0], count)
+            for x in (normal * 1e200, normal * 1e-200, normal * 1e-290, 1e15 + normal, 1.7e308 * self.random.uniform(0.99, 1.0, count),
+                      1.7e308 * signs, np.where(signs > 0, 1e200, 1e-200)):
+                with self.subTest(count=count, first=x[0]):
+                    self.check_moments(x)
+
+    def check_moments(self, x: np.ndarray):
+        found = self.tool.measure(x, np.zeros_like(x))
+        for name, series in (("a", x), ("absolute", np.abs(x))):
+            wide = series.astype(np.longdouble)
+            moved = wide - wide[0]  # exact for large numbers, whose mean would be rounded
+            magnitude = float(np.abs(wide).mean())
+            self.near(found[f"{name}.mean"], float(wide[0] + moved.mean()), f"{name}.mean", magnitude)
+            self.near(found[f"{name}.mean_magnitude"], magnitude, f"{name}.mean_magnitude")
+            self.near(found[f"{name}.standard_deviation"], float(moved.std()), f"{name}.standard_deviation")
+            self.near(found[f"{name}.variance"], float(moved.var()), f"{name}.variance")
+
+    def test_cosine_of_nan_with_zeros(self):
+        self.assertTrue(np.isnan(self.tool.measure(np.array([np.nan, -0.0]), np.zeros(2))["cosine"]))
+
     # NumPy's percentile is NaN at some shares beside an infinity; ours is the infinity there.
     def test_percentiles_beside_infinities(self):
         inf = np.inf

@@ -47,6 +47,7 @@ void print(const std::string& name, const std::vector<int64_t>& at, const tensor
 
 void print_stats(const std::string& name, const results::TensorStats& stats, const tensor::Shape& shape) {
   print(name + ".mean", stats.mean);
+  print(name + ".standard_deviation", stats.standard_deviation);
   print(name + ".variance", stats.variance);
   print(name + ".least", stats.least);
   print(name + ".greatest", stats.greatest);

@@ -21,14 +21,13 @@ Partial add(Partial sum, const Partial& next) {
   return sum;
 }
 
-// Brings a magnitude to [0.5, 1); that of subnormal numbers as far as a factor can.
+}  // namespace
+
 int exponent_of(double greatest) {
   int exponent = 0;
   std::frexp(greatest, &exponent);
   return std::max(exponent, -1000);
 }
-
-}  // namespace
 
 double SquareSum::root() const { return std::ldexp(std::sqrt(mantissa), exponent); }
 

@@ -6,6 +6,9 @@
 
 namespace assay::compare {
 
+// The power of two that brings a magnitude to [0.5, 1); that of subnormal numbers as far as a factor can.
+int exponent_of(double greatest);
+
 // A sum of squares: `mantissa` times 2 to the power of 2 * `exponent`, so that it neither overflows nor underflows.
 struct SquareSum {
   double mantissa = 0;

@@ -46,13 +46,7 @@ void Series::add_moments(uint64_t count, const Pair& mean, double deviations) {
   finite_ += count;
   const double share = more / static_cast<double>(finite_);
   const double distance = (mean.sum - mean_.sum) + (mean.rest - mean_.rest);
-  if (before == 0) {
-    mean_ = mean;
-  } else if (std::isfinite(distance)) {
-    mean_ = exact_sum(mean_.sum, mean_.rest + distance * share);
-  } else {
-    mean_ = {mean_.sum * (1 - share) + mean.sum * share, 0};
-  }
+  mean_ = before == 0 ? mean : exact_sum(mean_.sum, mean_.rest + distance * share);
   deviations_ =
       before == 0 ? deviations : not_negative(deviations_ + deviations + distance * distance * before * share);
 }
@@ -67,7 +61,7 @@ void Series::add(uint64_t tile, const TileSums& sums) {
 void Series::add_each(uint64_t tile, std::span<const double> elements) {
   uint64_t count = 0;
   double sum = 0;
-  double first = 0;  // of the finite ones: a sum of distances from it does not overflow as one of elements would
+  double first = 0;  // of the finite ones: distances from it are summed up
   for (const double x : elements) {
     if (std::isnan(x)) {
       if (nans_++ == 0) nan_tile_ = tile;
@@ -85,12 +79,7 @@ void Series::add_each(uint64_t tile, std::span<const double> elements) {
   }
   if (count == 0) return;
   const auto number = static_cast<double>(count);
-  double mean = first + sum / number;
-  if (!std::isfinite(sum)) {
-    mean = 0;
-    for (const double x : elements) mean += std::isfinite(x) ? x / (2 * number) : 0;
-    mean *= 2;
-  }
+  const double mean = first + sum / number;
   double deviations = 0;
   double rest = 0;  // the mean is rounded: the sum of distances from it is not 0
   for (const double x : elements) {
@@ -115,6 +104,7 @@ void Series::append(const Series& next) {
 
 double Series::least() const { return count() == 0 || nans_ != 0 ? kNan : least_; }
 double Series::greatest() const { return count() == 0 || nans_ != 0 ? kNan : greatest_; }
+double Series::greatest_magnitude() const { return std::max(std::fabs(least()), greatest()); }
 
 double Series::mean() const {
   if (count() == 0 || nans_ != 0) return kNan;
@@ -125,8 +115,14 @@ double Series::mean() const {
 
 double Series::sum_of_squares() const {
   if (nans_ != 0) return kNan;
-  if (infinities() != 0) return kInfinity;
+  if (infinities() != 0 || !std::isfinite(deviations_)) return kInfinity;
   return deviations_ + mean_.sum * mean_.sum * static_cast<double>(finite_);
+}
+
+bool Series::left_range() const {
+  constexpr double kLeast = 1e-280;  // smaller sums may lack squares that are subnormal or 0
+  if (count() == 0 || !all_finite()) return false;
+  return !std::isfinite(deviations_) || !std::isfinite(magnitude_) || (deviations_ < kLeast && least_ != greatest_);
 }
 
 results::TensorStats Series::stats() const {
@@ -138,6 +134,7 @@ results::TensorStats Series::stats() const {
   stats.least = least();
   stats.greatest = greatest();
   stats.variance = count() != 0 && all_finite() ? deviations_ / static_cast<double>(finite_) : kNan;
+  stats.standard_deviation = std::sqrt(stats.variance);
   stats.mean_magnitude = all_finite() ? magnitude_ / static_cast<double>(finite_) : kInfinity;
   if (count() == 0 || nans_ != 0) stats.mean_magnitude = kNan;
   return stats;

@@ -28,17 +28,20 @@ class Series {
   uint64_t count() const { return finite_ + infinities() + nans_; }
   bool all_finite() const { return infinities() + nans_ == 0; }
   uint64_t nans() const { return nans_; }
-  double mean() const;
   double sum_of_squares() const;
+  // Whether the mean and sums overflowed, or squares were lost below the least double. Those of scaled elements do not.
+  bool left_range() const;
   // Tiles of the first least and greatest element, or of the first NaN if there is one.
   uint64_t least_tile() const { return nans_ != 0 ? nan_tile_ : least_tile_; }
   uint64_t greatest_tile() const { return nans_ != 0 ? nan_tile_ : greatest_tile_; }
   double least() const;
   double greatest() const;
-  // All statistics except indices and those that need sorting.
+  double greatest_magnitude() const;
+  // All statistics except indices and those that need sorting, as they follow from the sums.
   results::TensorStats stats() const;
 
  private:
+  double mean() const;
   uint64_t infinities() const { return plus_infinities_ + minus_infinities_; }
   void see_least(uint64_t tile, double x);
   void see_greatest(uint64_t tile, double x);

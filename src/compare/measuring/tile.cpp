@@ -5,7 +5,6 @@
 #include <memory>
 
 #include "tensor/casts.h"
-#include "tensor/index.h"
 
 namespace assay::compare {
 namespace {
@@ -17,12 +16,6 @@ void load_magnitudes(const tensor::Tensor& tensor, uint64_t first, std::span<dou
     const bool has_nan = std::isnan(numbers[i].real()) || std::isnan(numbers[i].imag());
     out[i] = has_nan ? std::numeric_limits<double>::quiet_NaN() : std::abs(numbers[i]);  // abs may say infinity
   }
-}
-
-// Of the first element that equals `x`, or of the first NaN if x is NaN.
-uint64_t place_of(double x, std::span<const double> elements) {
-  const auto is_it = [x](double element) { return element == x || (std::isnan(x) && std::isnan(element)); };
-  return static_cast<uint64_t>(std::ranges::find_if(elements, is_it) - elements.begin());
 }
 
 }  // namespace
@@ -55,18 +48,23 @@ bool add_tile(const Tile& tile, size_t which, uint64_t number, const TileKernels
   return false;
 }
 
-void locate_extremes(const TileSource& source, size_t which, const Series& series, const tensor::Shape& shape,
-                     results::TensorStats& stats) {
-  if (series.count() == 0) return;
-  const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
-  const auto locate = [&](uint64_t number, double& x) {
-    source.load(number, *tile);
-    const uint64_t place = place_of(x, tile->elements(which));
-    x = tile->series[which][place];
-    return tensor::index_of(number * kTile + place, shape);
+Series add_up(const TileSource& source, size_t which, FunctionRef<void(uint64_t number, const Tile& tile)> see) {
+  const auto piece = [&](uint64_t begin, uint64_t end) {
+    Series series;
+    const std::unique_ptr<Tile> tile = std::make_unique<Tile>();
+    for (uint64_t number = begin; number < end; ++number) {
+      source.load(number, *tile);
+      add_tile(*tile, which, number, tile_kernels().front(), series);
+      see(number, *tile);
+    }
+    return series;
   };
-  stats.least_at = locate(series.least_tile(), stats.least);
-  stats.greatest_at = locate(series.greatest_tile(), stats.greatest);
+  const auto append = [](Series series, const Series& next) {
+    series.append(next);
+    return series;
+  };
+  const uint64_t tiles = source.tile_count();
+  return parallel_reduce(tiles, tiles_a_piece(tiles), Series(), piece, append);
 }
 
 }  // namespace assay::compare

@@ -44,8 +44,7 @@ void load_tile(const tensor::Tensor& tensor, const TileKernels& kernels, uint64_
 // Returns whether all of the tile's elements are finite; may also return false for a tile of finite elements.
 bool add_tile(const Tile& tile, size_t which, uint64_t number, const TileKernels& kernels, Series& series);
 
-// Indices of the first least and greatest elements, if any.
-void locate_extremes(const TileSource& source, size_t which, const Series& series, const tensor::Shape& shape,
-                     results::TensorStats& stats);
+// One series of all tiles. `see` is called with each loaded tile, from several threads.
+Series add_up(const TileSource& source, size_t which, FunctionRef<void(uint64_t number, const Tile& tile)> see);
 
 }  // namespace assay::compare

@@ -125,7 +125,7 @@ std::string statistics_text(const results::PairMetrics& metrics) {
       "<th class=\"number\">reference</th><th class=\"number\">absolute difference</th>"
       "<th class=\"number\">relative difference</th></tr></thead><tbody>";
   text += statistics_row("mean", metrics, [](const Stats& stats) { return number(stats.mean); });
-  text += statistics_row("std-dev", metrics, [](const Stats& stats) { return number(std::sqrt(stats.variance)); });
+  text += statistics_row("std-dev", metrics, [](const Stats& stats) { return number(stats.standard_deviation); });
   text += statistics_row("min", metrics, [&](const Stats& stats) { return extreme(stats.least, stats.least_at); });
   text += statistics_row("median", metrics, percentile(&results::Percentiles::median));
   text += statistics_row("p90", metrics, percentile(&results::Percentiles::p90));

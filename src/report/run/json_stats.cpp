@@ -1,7 +1,5 @@
 #include "report/run/json_stats.h"
 
-#include <cmath>
-
 #include "report/json_parts.h"
 
 namespace assay::report {
@@ -26,7 +24,7 @@ void write_stats(JsonWriter& json, const results::TensorStats& stats) {
   json.begin_object();
   json.field("count", stats.count);
   json.field("mean", stats.mean);
-  json.field("std_dev", std::sqrt(stats.variance));
+  json.field("std_dev", stats.standard_deviation);
   json.field("variance", stats.variance);
   if (stats.percentiles) {
     json.field("median", stats.percentiles->median);

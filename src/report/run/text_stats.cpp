@@ -31,7 +31,7 @@ std::string tuple_text(const std::vector<int64_t>& numbers) {
 std::string stats_text(const results::TensorStats& stats, bool is_boolean) {
   if (stats.count == 0) return fmt::format("{}{}", kEmpty, is_boolean ? "" : kEmptyPercentiles);
   const std::optional<results::Percentiles>& sorted = stats.percentiles;
-  std::string text = fmt::format("mean={}, std-dev={}, var={}, ", number(stats.mean), number(std::sqrt(stats.variance)),
+  std::string text = fmt::format("mean={}, std-dev={}, var={}, ", number(stats.mean), number(stats.standard_deviation),
                                  number(stats.variance));
   if (sorted) text += fmt::format("median={}, ", number(sorted->median));
   text += fmt::format("min={} at {}, max={} at {}, avg-magnitude={}", number(stats.least), tuple_text(stats.least_at),
