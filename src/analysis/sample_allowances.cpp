@@ -202,9 +202,10 @@ compare::Allowance of_floats(const Samples& samples, double least_roundoff) {
     return {.reason = "runs with moved roundings give infinity or NaN where the reference gives numbers",
             .is_unknown = true};
   }
-  const std::string runs = samples.moved.size() == 1 ? "a run of the reference with roundings moved at random lies"
-                                                     : fmt::format("{} runs of the reference with roundings moved at random lie",
-                                                                   samples.moved.size());
+  const std::string runs =
+      samples.moved.size() == 1
+          ? "a run of the reference with roundings moved at random lies"
+          : fmt::format("{} runs of the reference with roundings moved at random lie", samples.moved.size());
   allowance.reason = fmt::format("{} up to {:.3g} from it (root mean square)", runs, greatest);
   return allowance;
 }

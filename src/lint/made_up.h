@@ -18,7 +18,8 @@ class MadeUpValues {
   // With inputs for the run.
   explicit MadeUpValues(const Subject& subject);
 
-  // Made-up causes that a failure of the node may have: shapes of its operands, and elements that decide whether it can run.
+  // Made-up causes that a failure of the node may have: shapes of its operands, and elements that decide whether it can
+  // run.
   MadeUp behind(ir::NodeId node) const;
 
  private:

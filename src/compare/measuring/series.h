@@ -29,7 +29,7 @@ class Series {
   bool all_finite() const { return infinities() + nans_ == 0; }
   uint64_t nans() const { return nans_; }
   double sum_of_squares() const;
-  // Whether the mean and sums overflowed, or squares were lost below the least double. Those of scaled elements do not.
+  // Tells that sums overflowed, or that squares were lost below the least double: scaled elements must be summed up.
   bool left_range() const;
   // Tiles of the first least and greatest element, or of the first NaN if there is one.
   uint64_t least_tile() const { return nans_ != 0 ? nan_tile_ : least_tile_; }

@@ -9,7 +9,7 @@
 namespace assay::compare {
 namespace {
 
-// Of the first element that equals `x`, or of the first NaN if x is NaN.
+// Finds the first element that equals `x`, or the first NaN if x is NaN.
 uint64_t place_of(double x, std::span<const double> elements) {
   const auto is_it = [x](double element) { return element == x || (std::isnan(x) && std::isnan(element)); };
   return static_cast<uint64_t>(std::ranges::find_if(elements, is_it) - elements.begin());
@@ -28,7 +28,7 @@ void locate_extremes(const TileSource& source, size_t which, const Series& serie
   stats.greatest_at = locate(series.greatest_tile(), stats.greatest);
 }
 
-// Of elements that are scaled first, then scaled back.
+// Sums up scaled elements, and scales the moments back.
 void set_moments(const TileSource& source, size_t which, double greatest_magnitude, results::TensorStats& stats) {
   const int exponent = exponent_of(greatest_magnitude);
   const double scale = std::ldexp(1.0, -exponent);
