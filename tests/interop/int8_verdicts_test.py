@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -12,6 +13,10 @@ import numpy as np
 import onnx
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import (CalibrationDataReader, QuantFormat, QuantType, quantize_dynamic, quantize_static)
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
+
+from models.networks import draw
 
 ASSAY = os.environ["ASSAY"]
 WIDTH = 32
@@ -246,6 +251,38 @@ class Int8Verdicts(unittest.TestCase):
         self.assertEqual(8, len(costs))
         self.assertEqual(costs, sorted(costs, key=lambda cost: -cost["output_error"]))
         self.assertTrue(all(cost["introduced"] > 0 for cost in costs))
+
+
+class Folded(unittest.TestCase):
+    """A BatchNormalization that the conversion folds into the codes of the convolution before it."""
+
+    def code(self, folder, faulty=None):
+        net = draw("cnn", 0, 9)
+        onnx.save(net.model(), folder / "m.onnx")
+        np.savez(folder / "i.npz", **net.feeds)
+        subprocess.run([ASSAY, "convert", "m.onnx", "--int8", "--load-inputs", "i.npz", "-o", "q.onnx"], cwd=folder, check=True,
+                       capture_output=True)
+        if faulty:
+            model = onnx.load(folder / "q.onnx")
+            faulty(model)
+            onnx.save(model, folder / "q.onnx")
+        done = subprocess.run([ASSAY, "debug", "accuracy", "m.onnx", "--other", "q.onnx", "--onnxrt", "--load-inputs", "i.npz",
+                               "--no-remedies"], cwd=folder, capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+    def test_sound_and_faulty(self):
+        def tripled(model):
+            scale = next(t for t in model.graph.initializer if t.name == "constant_0_scale")
+            scales = numpy_helper.to_array(scale).copy()
+            scales.reshape(-1)[2] *= 3
+            scale.CopyFrom(numpy_helper.from_array(scales, scale.name))
+
+        with tempfile.TemporaryDirectory() as folder:
+            code, text = self.code(pathlib.Path(folder))
+            self.assertEqual(code, 0, text)
+            code, text = self.code(pathlib.Path(folder), tripled)
+            self.assertEqual(code, 1, text)
+            self.assertIn("first guilty layer: `layer1`", text)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@
 
 #include "base/text.h"
 #include "debug/accuracy/difference.h"
+#include "ir/queries.h"
 #include "ops/evaluate.h"
 
 namespace assay::debug {
@@ -92,6 +93,7 @@ Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, co
   Judged judged;
   if (found.excess > kClear)
     judged = is_quantized ? judge_quantized(layer, result, given, error) : judge_closely(layer, result, given, error);
+  if (!is_quantized) allow_bias_step(layer.node, exact, given, error);
   if (const QuantizerFault* const fault = side_.fault_before(layer.node)) {
     judged.quantizer_fault = fault->text;
     judged.is_clipped = fault->is_clipped;
@@ -125,14 +127,25 @@ std::map<ir::ValueId, Datum> LayerJudge::sound_operands(ir::NodeId node, Judged&
   return sound;
 }
 
-// Runtimes make integers of a float bias, where both factors of the products are codes: the step of these sums.
+// Runtimes make integers of a float bias, also of one that a BatchNormalization gives to the layer before it, where
+// both factors of the products are codes: the step of these sums.
 double LayerJudge::bias_step(ir::NodeId node) const {
-  const std::span<const ir::Use> uses = model_[node].operands;
-  if (uses.size() < 3) return 0;
-  const QuantizedValues& quantized = *side_.quantized(node);
-  const auto data = quantized.find(uses[0].value), weights = quantized.find(uses[1].value);
-  if (data == quantized.end() || weights == quantized.end()) return 0;
+  const bool is_folded = model_.text(model_[node].op) == "BatchNormalization";
+  const ir::NodeId product = is_folded ? ir::producer(model_, ir::operand(model_, node, 0)) : node;
+  const QuantizedValues* const quantized = product ? side_.quantized(product) : nullptr;
+  if (quantized == nullptr || (!is_folded && model_[product].operands.size() < 3)) return 0;
+  const auto data = quantized->find(ir::operand(model_, product, 0));
+  const auto weights = quantized->find(ir::operand(model_, product, 1));
+  if (data == quantized->end() || weights == quantized->end()) return 0;
   return std::ranges::max(numbers_of(data->second.scale)) * std::ranges::max(numbers_of(weights->second.scale));
+}
+
+void LayerJudge::allow_bias_step(ir::NodeId node, const Datum& exact, const Datum& given,
+                                 results::LayerVerdict& error) const {
+  const double step = error.excess > 1 && std::isfinite(error.excess) ? bias_step(node) : 0;
+  if (step == 0 || greatest_distance(given, exact) > step / 2 + error.tolerance) return;
+  error.tolerance += step / 2;
+  error.excess = 1;
 }
 
 void LayerJudge::use_codes(SideLayer& layer) {
@@ -173,11 +186,7 @@ Judged LayerJudge::judge_result(SideLayer& layer, size_t result, const Datum& gi
   const auto codes = quantized.find(value);
   if (codes == quantized.end()) {
     Judged judged = judge_closely(layer, result, given, error);
-    const double step = error.excess > 1 && std::isfinite(error.excess) ? bias_step(layer.node) : 0;
-    if (step > 0 && greatest_distance(given, exact) <= step / 2 + error.tolerance) {
-      error.tolerance += step / 2;
-      error.excess = 1;
-    }
+    allow_bias_step(layer.node, exact, given, error);
     return judged;
   }
   const Quantization made = quantization_of(codes->second, exact, unit_of(value));

@@ -48,6 +48,7 @@ class LayerJudge {
   Judged judge_result(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
   std::map<ir::ValueId, Datum> sound_operands(ir::NodeId node, Judged& judged) const;
   double bias_step(ir::NodeId node) const;
+  void allow_bias_step(ir::NodeId node, const Datum& exact, const Datum& given, results::LayerVerdict& error) const;
   double unit_of(ir::ValueId value) const;
   Judged judge_closely(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
   bool judge_as_merged(const SideLayer& layer, size_t result, const std::vector<double>& numbers,

@@ -50,6 +50,17 @@ class Places {
   size_t block_ = 0;
 };
 
+double factor_of(const std::vector<double>& factors, size_t element, size_t count) {
+  return factors.empty() ? 1 : factors[element / (count / factors.size())];
+}
+
+// The numbers that codes stand for: values, times what is folded into them.
+std::vector<double> folded(const Datum& values, const std::vector<double>& factors) {
+  std::vector<double> numbers = numbers_of(values);
+  for (size_t i = 0; i < numbers.size(); ++i) numbers[i] *= factor_of(factors, i, numbers.size());
+  return numbers;
+}
+
 class Codes {
  public:
   Codes(const Quantized& quantized, const Datum& values)
@@ -80,9 +91,9 @@ class Codes {
     if (value > static_cast<double>(number(i))) return codes_[i] == highest_;
     return codes_[i] <= lowest_ + (lowest_ < 0 ? 1 : 0);
   }
-  Datum numbers() const {
+  Datum numbers(const std::vector<double>& factors) const {
     std::vector<float> all(size());
-    for (size_t i = 0; i < all.size(); ++i) all[i] = number(i);
+    for (size_t i = 0; i < all.size(); ++i) all[i] = number(i) / static_cast<float>(factor_of(factors, i, size()));
     return Datum(tensor::make_tensor(DType::float32, shape_, std::span<const float>(all)));
   }
 
@@ -181,6 +192,8 @@ std::string unsound_text(const Codes& codes, const std::vector<double>& values, 
 bool fit(const Quantized& quantized, const Datum& values) {
   const tensor::Shape& shape = values.tensor().shape();
   if (quantized.codes.is_tensor() && quantized.codes.tensor().shape() != shape) return false;
+  const size_t factors = quantized.factors.size();
+  if (factors != 0 && (shape.empty() || static_cast<uint64_t>(shape[0]) != factors)) return false;
   const uint64_t scales = quantized.scale.tensor().count();
   if (scales == 1) return true;
   const auto rank = static_cast<int64_t>(shape.size());
@@ -209,9 +222,9 @@ Quantization quantization_of(const Quantized& quantized, const Datum& values, do
   if (!is_numeric(values) || !is_numeric(quantized.scale)) return {.fault = "its numbers are not known"};
   if (!fit(quantized, values)) return {.fault = "its codes have another shape"};
   const Codes codes(quantized, values);
-  const std::vector<double> numbers = numbers_of(values);
+  const std::vector<double> numbers = folded(values, quantized.factors);
   const Errors errors = errors_of(codes, numbers, roundoff);
-  Quantization made{.numbers = codes.numbers(), .excess = errors.excess, .step = errors.step};
+  Quantization made{.numbers = codes.numbers(quantized.factors), .excess = errors.excess, .step = errors.step};
   if (!are_sound(errors)) {
     made.fault = unsound_text(codes, numbers, errors);
   } else if (clips_much(errors, codes.levels())) {

@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "ir/model.h"
 #include "tensor/datum.h"
@@ -19,6 +20,8 @@ struct Quantized {
   Datum zero_point;  // none: 0
   int64_t axis = 1;  // may count from the end
   int64_t block = 0;
+  // Of a BatchNormalization that is folded into the codes, one for each index of the first dim; empty: none is.
+  std::vector<double> factors = {};
 };
 
 // Of one layer: of its operands and results.

@@ -1,10 +1,12 @@
 #include "debug/accuracy/quantizers.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "tensor/elements.h"
 
 namespace assay::debug {
 namespace {
@@ -41,7 +43,7 @@ class Finder {
     if (is(theirs, model_.text(model_[node].op)))
       take_operands(node, theirs);
     else if (before && !values_.contains(ir::result(model_, before)) && is(theirs, model_.text(model_[before].op)))
-      take_operands(before, theirs);  // a quantizer does what the node did
+      take_folded(before, node, theirs);  // a quantizer does what the node did
     else
       take_integers(node, theirs);
   }
@@ -80,6 +82,35 @@ class Finder {
       const NodeId maker = ir::producer(other_, ir::operand(other_, theirs, i));
       if (is(maker, "DequantizeLinear")) add(node, ir::operand(model_, node, i), dequantized(maker));
     }
+  }
+
+  // The operands of a layer whose follower is folded into it.
+  void take_folded(NodeId node, NodeId follower, NodeId theirs) {
+    take_operands(node, theirs);
+    const bool is_folded =
+        model_.text(model_[follower].op) == "BatchNormalization" && model_.text(model_[node].op) == "Conv";
+    const auto weights = found_[node].find(ir::operand(model_, node, 1));
+    if (is_folded && weights != found_[node].end()) weights->second.factors = factors_of(follower);
+  }
+
+  std::vector<double> numbers_of(ValueId value) const {
+    const ir::TensorId constant = value ? model_[value].constant : ir::TensorId();
+    return constant ? tensor::load_elements<double>(model_[constant].tensor) : std::vector<double>();
+  }
+
+  // What a BatchNormalization multiplies each channel by; empty if that is not known.
+  std::vector<double> factors_of(NodeId node) const {
+    std::vector<double> factors = numbers_of(ir::operand(model_, node, 1));
+    const std::vector<double> variances = numbers_of(ir::operand(model_, node, 4));
+    const ir::Attribute* const epsilon = model_.find_attribute(model_[node], "epsilon");
+    const bool is_written =
+        epsilon != nullptr && epsilon->type() == ir::AttributeType::floating && !epsilon->is_reference();
+    const double added = is_written ? static_cast<double>(epsilon->floating()) : 1e-5;
+    if (variances.size() != factors.size()) return {};
+    for (size_t i = 0; i < factors.size(); ++i) factors[i] /= std::sqrt(variances[i] + added);
+    const bool are_usable =
+        std::ranges::all_of(factors, [](double factor) { return factor != 0 && std::isfinite(factor); });
+    return are_usable ? factors : std::vector<double>();
   }
 
   // A product of integers, which is scaled afterwards.

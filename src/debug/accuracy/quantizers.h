@@ -14,7 +14,8 @@ struct Quantizer {
   ir::ValueId zero_point = {};
   int64_t axis = 1;
   int64_t block = 0;
-  bool is_turned = false;  // codes are those of the transposed matrix
+  bool is_turned = false;            // codes are those of the transposed matrix
+  std::vector<double> factors = {};  // Quantized::factors
 };
 
 // By layer of the first model, and by its operands and results.

@@ -112,7 +112,8 @@ class CodeValues {
                             .scale = scale,
                             .zero_point = datum(quantizer.zero_point),
                             .axis = quantizer.is_turned ? 0 : quantizer.axis,
-                            .block = quantizer.block};
+                            .block = quantizer.block,
+                            .factors = quantizer.factors};
       }
     }
     return all;
