@@ -122,7 +122,7 @@ def timed(words):
     return wall, sum(after[2:4]) - sum(before[2:4])
 
 
-def cost(models, rounds=7):
+def cost(models, rounds=5):
     for model in models:
         words = [ASSAY, "run", model, "--onnxrt", "--engine"]
         plain, computed = [], []
