@@ -167,7 +167,7 @@ def short_reductions(rng, dtype=np.float32):
 
 def many_operands(rng):
     net = Network(rng, [4, 8])
-    count = int(rng.choice([200, 2000]))
+    count = int(rng.choice([200, 1000]))
     net.nodes.append(helper.make_node(str(rng.choice(["Sum", "Mean"])), ["x"] * count, ["many"], "many"))
     net.last = "many"
     net.add("Sqrt", source=net.add("Abs"))
