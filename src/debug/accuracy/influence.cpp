@@ -50,19 +50,19 @@ double greatest_error(const tensor::NamedData& outputs, const tensor::NamedData&
   return greatest;
 }
 
-std::optional<double> influence(const ir::Model& model, const std::vector<ops::InputDatum>& inputs,
-                                const Accused& accused) {
+std::optional<double> Influence::of(const Accused& accused) {
   const tensor::Shape& shape = accused.given.tensor().shape();
   const bool is_whole = !is_numeric(accused.truth) || !tensor::is_floating(accused.truth.declared());
   if (is_whole || shape != accused.exact.tensor().shape() || shape != accused.truth.tensor().shape())
     return std::nullopt;
   const std::variant<double, Error> computed = attempt([&] {
-    ir::Model cut = model.copy();
-    const ir::ValueId value = model[accused.node].results[accused.result];
-    const ir::ValueId input = surgery::make_input(cut, value, model[value].type);
-    std::vector<ops::InputDatum> feeds = inputs;
+    if (!truth_) truth_ = true_outputs(model_, inputs_);
+    ir::Model cut = model_.copy();
+    const ir::ValueId value = model_[accused.node].results[accused.result];
+    const ir::ValueId input = surgery::make_input(cut, value, model_[value].type);
+    std::vector<ops::InputDatum> feeds = inputs_;
     feeds.push_back({input, with_error(accused)});
-    return greatest_error(true_outputs(cut, feeds), true_outputs(model, inputs));
+    return greatest_error(true_outputs(cut, feeds), *truth_);
   });
   const double* const error = std::get_if<double>(&computed);
   return error == nullptr ? std::nullopt : std::optional(*error);

@@ -7,10 +7,21 @@
 
 namespace assay::debug {
 
-// The greatest error of the model's outputs if nothing but what this layer introduces is wrong. Nothing: it cannot be
-// computed.
-std::optional<double> influence(const ir::Model& model, const std::vector<ops::InputDatum>& inputs,
-                                const Accused& accused);
+// Tells what single layers do to the outputs of a model, which are computed exactly once.
+class Influence {
+ public:
+  // Both must outlive it.
+  Influence(const ir::Model& model, const std::vector<ops::InputDatum>& inputs) : model_(model), inputs_(inputs) {}
+
+  // The greatest error of the model's outputs if nothing but what this layer introduces is wrong. Nothing: it cannot be
+  // computed.
+  std::optional<double> of(const Accused& accused);
+
+ private:
+  const ir::Model& model_;
+  const std::vector<ops::InputDatum>& inputs_;
+  std::optional<tensor::NamedData> truth_;
+};
 
 // The outputs of the model, computed exactly.
 tensor::NamedData true_outputs(const ir::Model& model, const std::vector<ops::InputDatum>& inputs);

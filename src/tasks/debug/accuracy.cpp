@@ -149,13 +149,13 @@ class AccuracyJob {
 
   // What the declared type asks for, such as infinity, is no fault unless the outputs show it: where others may be why
   // they are off, by itself.
-  bool harms(const debug::Accused& accused, bool are_others) const {
+  bool harms(const debug::Accused& accused, bool are_others) {
     const auto side = std::ranges::find(hunt_.sides, accused.error.side, &results::AccuracySide::name);
     const double harmless = kHarmless * side->output_magnitude;
     if (side->output_error <= harmless) return false;
     if (accused.is_kept_wide) return std::isinf(side->output_error);
     if (!are_others || !accused.is_type_at_fault) return true;
-    return debug::influence(loaded_.model, feeds_, accused).value_or(INFINITY) > harmless;
+    return influence_.of(accused).value_or(INFINITY) > harmless;
   }
 
   void explain() {
@@ -166,7 +166,7 @@ class AccuracyJob {
         const debug::Cause cause = cause_of(accused_[i]);
         culprit.cause = cause.word;
         culprit.reason = cause.reason;
-        culprit.share_of_output = debug::influence(loaded_.model, feeds_, accused_[i]);
+        culprit.share_of_output = influence_.of(accused_[i]);
         culprit.inner = find_inner_layer(
             {request_, loaded_.model, is_of_other(accused_[i]) ? &other_.model : nullptr, inputs_, observer_},
             accused_[i]);
@@ -189,7 +189,7 @@ class AccuracyJob {
   void find_costs() {
     for (debug::Accused& layer : costly_) {
       check_cancelled(observer_);
-      const std::optional<double> error = debug::influence(loaded_.model, feeds_, layer);
+      const std::optional<double> error = influence_.of(layer);
       const auto place = std::ranges::find_if(
           hunt_.costs, [&](const auto& cost) { return cost.output_error.value_or(0) < error.value_or(0); });
       const auto index = place - hunt_.costs.begin();
@@ -246,6 +246,7 @@ class AccuracyJob {
   size_t in_both_ = 0;  // of the accused, at their end
   tensor::NamedData inputs_;
   std::vector<ops::InputDatum> feeds_;
+  debug::Influence influence_{loaded_.model, feeds_};
   std::vector<debug::Accused> accused_;
   std::vector<debug::Accused> costly_;
   std::vector<debug::Accused> by_cost_;  // these, the one that costs the outputs most first
