@@ -8,6 +8,7 @@
 
 #include "analysis/moves.h"
 #include "debug/causes/observation.h"
+#include "tensor/index.h"
 
 namespace assay::debug {
 namespace {
@@ -47,17 +48,8 @@ class Elements {
     if (changed_.size() == a_.size()) return fmt::format("is {:.6g}, in the other model {:.6g}", before, after);
     if (changed_.size() > 1)
       return fmt::format("has {} times {:.6g}, in the other model {:.6g}", changed_.size(), before, after);
-    return fmt::format("is {:.6g} at [{}], in the other model {:.6g}", before, fmt::join(place_of(changed_[0]), ","),
-                       after);
-  }
-
-  std::vector<size_t> place_of(size_t element) const {
-    std::vector<size_t> place(shape_.size());
-    for (size_t axis = shape_.size(); axis-- > 0;) {
-      place[axis] = element % static_cast<size_t>(shape_[axis]);
-      element /= static_cast<size_t>(shape_[axis]);
-    }
-    return place;
+    return fmt::format("is {:.6g} at [{}], in the other model {:.6g}", before,
+                       fmt::join(tensor::index_of(changed_[0], shape_), ","), after);
   }
 
   bool is_transposed() const {

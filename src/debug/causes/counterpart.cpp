@@ -38,6 +38,8 @@ class Evaluation {
 
   // An empty datum if it depends on something else.
   Datum value(ValueId value) { return value_of(value, 0); }
+  // Known in declared mode.
+  const ops::Inference& types() const { return types_; }
 
   // The results of a node, or none.
   std::vector<Datum> results(NodeId node, int depth = 0) {
@@ -154,9 +156,8 @@ class Comparison {
   }
 
   // The 16-bit type among the values from which a value of the other model is computed.
-  std::string narrow_type(ValueId value) const {
-    ops::Inference inference(other_.model);
-    inference.run();
+  std::string narrow_type(ValueId value) {
+    const ops::Inference& inference = constants(other_.model).types();
     std::vector<ValueId> open = {value};
     for (size_t i = 0; i < open.size() && i < kMostBetween; ++i) {
       const ops::Type& type = inference.type(open[i]);
@@ -217,13 +218,13 @@ class Comparison {
     }
   }
 
-  bool are_turned(std::span<const ir::Use> a, std::span<const ir::Use> b) const {
+  bool are_turned(std::span<const ir::Use> a, std::span<const ir::Use> b) {
     if (a.size() < 2 || b.size() < 2 || !a[0].value || !a[1].value || !b[0].value || !b[1].value) return false;
     return corresponds(a[0].value, b[1].value) && corresponds(a[1].value, b[0].value) &&
            !(corresponds(a[0].value, b[0].value) && corresponds(a[1].value, b[1].value));
   }
 
-  bool corresponds(ValueId mine, ValueId theirs) const {
+  bool corresponds(ValueId mine, ValueId theirs) {
     if (is_constant(model_, mine) && is_constant(other_.model, theirs))
       return constant_change(constant_of(model_, mine), constant_of(other_.model, theirs)).text.empty();
     const auto found = mine_.find(theirs);
@@ -326,11 +327,16 @@ class Comparison {
 
   std::string name_of(ValueId value) const { return quoted(model_.text(model_[value].name)); }
 
-  static Datum constant_of(const ir::Model& model, ValueId value) {
-    return Evaluation(
-               model, [](ValueId) { return Datum(); }, Evaluation::Mode::declared)
-        .value(value);
+  // Computes constants of one of the two models.
+  Evaluation& constants(const ir::Model& model) {
+    std::optional<Evaluation>& kept = &model == &model_ ? own_constants_ : other_constants_;
+    if (!kept)
+      kept.emplace(
+          model, [](ValueId) { return Datum(); }, Evaluation::Mode::declared);
+    return *kept;
   }
+
+  Datum constant_of(const ir::Model& model, ValueId value) { return constants(model).value(value); }
 
   // The operators between the values that correspond, `Round, Cast`.
   std::string nodes_text(NodeId node) const {
@@ -351,6 +357,8 @@ class Comparison {
   const ir::Model& model_;
   std::map<ValueId, ValueId> mine_;  // by values of the other model
   std::map<ValueId, Datum> operands_;
+  std::optional<Evaluation> own_constants_;
+  std::optional<Evaluation> other_constants_;
   std::string word_;
   std::vector<std::string> told_;
 };

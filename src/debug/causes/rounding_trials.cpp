@@ -56,7 +56,7 @@ void try_roundings(const LayerTrial& trial, Explanations& found) {
       number = way.round(number) + zero;
       if (least < most) number = std::clamp(number, least, most);
     }
-    found.add(fmt::format("{}", way.text), made);
+    found.add(std::string(way.text), made);
   }
 }
 

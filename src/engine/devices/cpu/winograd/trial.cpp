@@ -135,7 +135,8 @@ class Trial {
   }
 
  private:
-  // Twelve deviations of runs whose inputs are moved (analysis/samples.cpp), less what the result itself is moved by.
+  // Twelve deviations of runs whose inputs are moved (analysis/sample_allowances.cpp), less what the result itself is
+  // moved by.
   double allowed(double squares, double mean) const {
     constexpr double kRoundoff = 0x1p-24;
     const auto count = static_cast<double>(kTaps * channels_);
