@@ -49,10 +49,8 @@ double greatest_distance(const Datum& a, const Datum& b) {
   return greatest;
 }
 
-void note_fault(std::string_view value, const Quantization& made, Judged& judged) {
-  if (!judged.quantizer_fault.empty()) return;
-  judged.quantizer_fault = fmt::format("the quantizer of `{}` is not sound: {}", printable(value), made.fault);
-  judged.is_clipped = made.is_clipped;
+QuantizerFault fault_of(std::string_view value, const QuantizerFault& fault) {
+  return {fmt::format("the quantizer of `{}` is not sound: {}", printable(value), fault.text), fault.is_clipped};
 }
 
 }  // namespace
@@ -94,10 +92,7 @@ Judged LayerJudge::judge(SideLayer& layer, size_t result, const Datum& given, co
   if (found.excess > kClear)
     judged = is_quantized ? judge_quantized(layer, result, given, error) : judge_closely(layer, result, given, error);
   if (!is_quantized) allow_bias_step(layer.node, exact, given, error);
-  if (const QuantizerFault* const fault = side_.fault_before(layer.node)) {
-    judged.quantizer_fault = fault->text;
-    judged.is_clipped = fault->is_clipped;
-  }
+  if (const QuantizerFault* const fault = side_.fault_before(layer.node)) judged.quantizer_fault = *fault;
   if (error.excess > 1 && side_.hides_codes(layer.node)) {
     judged.unknown = "codes of quantizers before it are not shown";
     acquit(error);
@@ -112,17 +107,17 @@ double LayerJudge::unit_of(ir::ValueId value) const {
   return side_.rounding().roundoff(known.is_tensor() ? known.declared() : tensor::DType::float32);
 }
 
-std::map<ir::ValueId, Datum> LayerJudge::sound_operands(ir::NodeId node, Judged& judged) const {
+std::map<ir::ValueId, Datum> LayerJudge::sound_operands(ir::NodeId node, QuantizerFault& first_fault) const {
   std::map<ir::ValueId, Datum> sound;
   const QuantizedValues& quantized = *side_.quantized(node);
   for (const ir::Use& use : model_[node].operands) {
     const auto codes = use.value ? quantized.find(use.value) : quantized.end();
     if (codes == quantized.end() || sound.contains(use.value)) continue;
     const Quantization made = quantization_of(codes->second, side_.value(use.value), unit_of(use.value));
-    if (made.fault.empty())
+    if (made.fault.text.empty())
       sound[use.value] = ops::widen(made.numbers);
-    else
-      note_fault(model_.text(model_[use.value].name), made, judged);
+    else if (first_fault.text.empty())
+      first_fault = fault_of(model_.text(model_[use.value].name), made.fault);
   }
   return sound;
 }
@@ -150,16 +145,16 @@ void LayerJudge::allow_bias_step(ir::NodeId node, const Datum& exact, const Datu
 
 void LayerJudge::use_codes(SideLayer& layer) {
   if (side_.quantized(layer.node) == nullptr) return;
-  Judged found;
-  side_.replace(sound_operands(layer.node, found));
-  if (!found.quantizer_fault.empty()) side_.note_fault(layer.node, {found.quantizer_fault, found.is_clipped});
+  QuantizerFault fault;
+  side_.replace(sound_operands(layer.node, fault));
+  if (!fault.text.empty()) side_.note_fault(layer.node, fault);
   layer.exact = oracle_.exact(layer.node, [this](ir::ValueId value) { return side_.value(value); });
 }
 
 Judged LayerJudge::judge_quantized(const SideLayer& layer, size_t result, const Datum& given,
                                    results::LayerVerdict& error) {
-  Judged before;
-  side_.replace(sound_operands(layer.node, before));
+  QuantizerFault of_operands;
+  side_.replace(sound_operands(layer.node, of_operands));
   const OperandSource operands = [this](ir::ValueId value) { return side_.value(value); };
   SideLayer own{.node = layer.node, .index = layer.index, .side = layer.side};
   own.exact = oracle_.exact(layer.node, operands);
@@ -167,10 +162,7 @@ Judged LayerJudge::judge_quantized(const SideLayer& layer, size_t result, const 
   Judged judged = judge_result(own, result, given, error);
   side_.replace({});
   error.tolerance += greatest_distance(own.exact[result], layer.exact[result]);
-  if (judged.quantizer_fault.empty()) {
-    judged.quantizer_fault = std::move(before.quantizer_fault);
-    judged.is_clipped = before.is_clipped;
-  }
+  if (judged.quantizer_fault.text.empty()) judged.quantizer_fault = std::move(of_operands);
   return judged;
 }
 
@@ -192,8 +184,8 @@ Judged LayerJudge::judge_result(SideLayer& layer, size_t result, const Datum& gi
   const Quantization made = quantization_of(codes->second, exact, unit_of(value));
   error.tolerance = made.step;
   Judged judged;
-  if (!made.fault.empty()) {
-    note_fault(model_.text(model_[value].name), made, judged);
+  if (!made.fault.text.empty()) {
+    judged.quantizer_fault = fault_of(model_.text(model_[value].name), made.fault);
   } else if (!codes->second.codes.is_tensor() ||
              are_near(numbers_of(given), numbers_of(made.numbers), unit_of(value))) {
     error.excess = std::min(made.excess, 1.0);

@@ -21,12 +21,11 @@ struct SideLayer {
 // What was found when a result was looked at.
 struct Judged {
   compare::Allowance allowance = {};
-  bool is_of_type = false;           // what is wrong is beyond the range of its type
-  bool is_out_of_range = false;      // it is right, but infinite or NaN for finite operands
-  bool is_kept_wide = false;         // what layers just before it show as infinite was not what it was computed from
-  std::string unknown = {};          // why it cannot be judged
-  std::string quantizer_fault = {};  // why a quantizer of its model is not sound
-  bool is_clipped = false;           // that is its range
+  bool is_of_type = false;              // what is wrong is beyond the range of its type
+  bool is_out_of_range = false;         // it is right, but infinite or NaN for finite operands
+  bool is_kept_wide = false;            // what layers just before it show as infinite was not what it was computed from
+  std::string unknown = {};             // why it cannot be judged
+  QuantizerFault quantizer_fault = {};  // of its model
 };
 
 // Judges the results of single layers of one side.
@@ -46,7 +45,7 @@ class LayerJudge {
   // On the codes of its model, beside what these and roundings explain.
   Judged judge_quantized(const SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
   Judged judge_result(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error);
-  std::map<ir::ValueId, Datum> sound_operands(ir::NodeId node, Judged& judged) const;
+  std::map<ir::ValueId, Datum> sound_operands(ir::NodeId node, QuantizerFault& first_fault) const;
   double bias_step(ir::NodeId node) const;
   void allow_bias_step(ir::NodeId node, const Datum& exact, const Datum& given, results::LayerVerdict& error) const;
   double unit_of(ir::ValueId value) const;

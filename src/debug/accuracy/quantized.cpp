@@ -219,18 +219,18 @@ Datum turned(const Datum& codes) {
 }
 
 Quantization quantization_of(const Quantized& quantized, const Datum& values, double roundoff) {
-  if (!is_numeric(values) || !is_numeric(quantized.scale)) return {.fault = "its numbers are not known"};
-  if (!fit(quantized, values)) return {.fault = "its codes have another shape"};
+  if (!is_numeric(values) || !is_numeric(quantized.scale)) return {.fault = {.text = "its numbers are not known"}};
+  if (!fit(quantized, values)) return {.fault = {.text = "its codes have another shape"}};
   const Codes codes(quantized, values);
   const std::vector<double> numbers = folded(values, quantized.factors);
   const Errors errors = errors_of(codes, numbers, roundoff);
   Quantization made{.numbers = codes.numbers(quantized.factors), .excess = errors.excess, .step = errors.step};
   if (!are_sound(errors)) {
-    made.fault = unsound_text(codes, numbers, errors);
+    made.fault.text = unsound_text(codes, numbers, errors);
   } else if (clips_much(errors, codes.levels())) {
-    made.is_clipped = true;
-    made.fault = fmt::format("its range clips {} of {} elements, by up to {:.4g} steps", errors.clipped, errors.count,
-                             errors.most_clipped);
+    made.fault.is_clipped = true;
+    made.fault.text = fmt::format("its range clips {} of {} elements, by up to {:.4g} steps", errors.clipped,
+                                  errors.count, errors.most_clipped);
   }
   return made;
 }

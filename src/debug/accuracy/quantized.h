@@ -27,10 +27,10 @@ struct Quantized {
 // Of one layer: of its operands and results.
 using QuantizedValues = std::map<ir::ValueId, Quantized>;
 
-// Of the quantizer of a value.
+// Why the quantizer of a value is not sound.
 struct QuantizerFault {
-  std::string text;
-  bool is_clipped = false;
+  std::string text;         // empty: it is sound
+  bool is_clipped = false;  // the fault is its range
 };
 
 // A matrix of 8-bit codes, transposed; others stay as they are.
@@ -38,11 +38,10 @@ Datum turned(const Datum& codes);
 
 // What a quantizer makes of numbers.
 struct Quantization {
-  Datum numbers;            // what the codes mean, in float32; none where shapes do not fit
-  std::string fault;        // why no sound quantizer makes them of the numbers; empty: one does
-  bool is_clipped = false;  // the fault is its range
-  double excess = 0;        // the furthest element beside its step; those beyond the range do not count
-  double step = 0;          // there
+  Datum numbers;         // what the codes mean, in float32; none where shapes do not fit
+  QuantizerFault fault;  // of any quantizer that makes them of the numbers
+  double excess = 0;     // the furthest element beside its step; those beyond the range do not count
+  double step = 0;       // there
 };
 
 // The numbers of the codes beside `values`, which they stand for. Sound are codes at most half a step off, few of them

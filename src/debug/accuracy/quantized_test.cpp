@@ -41,23 +41,23 @@ Datum of(const std::vector<float>& numbers) {
 
 TEST(Quantized, nearest_codes_are_sound) {
   const Quantization made = quantization_of(coded(ramp(), 0.125F, 0, 0.125F), of(ramp()), kRoundoff);
-  EXPECT_EQ(made.fault, "");
+  EXPECT_EQ(made.fault.text, "");
   EXPECT_LE(made.excess, 0.5);
 }
 
 TEST(Quantized, a_wrong_scale_or_zero_point_is_named) {
   const Quantization scaled = quantization_of(coded(ramp(), 0.125F, 0, 0.1375F), of(ramp()), kRoundoff);
-  EXPECT_EQ(scaled.fault, "its numbers are 1.1 times as large as they should be");
+  EXPECT_EQ(scaled.fault.text, "its numbers are 1.1 times as large as they should be");
   const Quantization shifted = quantization_of(coded(ramp(), 0.125F, 1, 0.125F), of(ramp()), kRoundoff);
-  EXPECT_EQ(shifted.fault, "its numbers are 1 step(s) higher than they should be");
+  EXPECT_EQ(shifted.fault.text, "its numbers are 1 step(s) higher than they should be");
 }
 
 TEST(Quantized, only_a_range_that_is_much_too_narrow_is_a_fault) {
   const Quantization narrow = quantization_of(coded(ramp(), 0.03125F, 0, 0.03125F), of(ramp()), kRoundoff);
-  EXPECT_TRUE(narrow.is_clipped);
+  EXPECT_TRUE(narrow.fault.is_clipped);
   std::vector<float> numbers = ramp();
   numbers[0] = -20.0F;  // one element, which a wider range would make all others pay for
-  EXPECT_EQ(quantization_of(coded(numbers, 0.125F, 0, 0.125F), of(numbers), kRoundoff).fault, "");
+  EXPECT_EQ(quantization_of(coded(numbers, 0.125F, 0, 0.125F), of(numbers), kRoundoff).fault.text, "");
 }
 
 TEST(Quantized, codes_that_are_not_shown_follow_from_the_numbers) {

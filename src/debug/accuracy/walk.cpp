@@ -242,7 +242,6 @@ class Walk {
     accused.is_type_at_fault = judged.is_of_type;
     accused.is_out_of_range = judged.is_out_of_range;
     accused.quantizer_fault = std::move(judged.quantizer_fault);
-    accused.is_clipped = judged.is_clipped;
     std::set<ValueId> known;
     ir::for_each_operand(model_, node, [&](ValueId value) {
       if (model_[value].graph == model_.main_graph() && known.insert(value).second) {

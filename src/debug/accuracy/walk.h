@@ -23,11 +23,10 @@ struct Accused {
   double allowed(size_t element) const {
     return element < allowance.of_elements.size() ? static_cast<double>(allowance.of_elements[element]) : 0;
   }
-  bool is_out_of_range = false;      // it is right, but what it was given makes infinity or NaN of finite numbers
-  bool is_type_at_fault = false;     // it is wrong only where exact numbers are beyond the type
-  bool is_kept_wide = false;         // so is what it shows, but its side has gone on with numbers in a wider type
-  std::string quantizer_fault = {};  // why a quantizer of its model is not sound
-  bool is_clipped = false;           // that is its range
+  bool is_out_of_range = false;         // it is right, but what it was given makes infinity or NaN of finite numbers
+  bool is_type_at_fault = false;        // it is wrong only where exact numbers are beyond the type
+  bool is_kept_wide = false;            // so is what it shows, but its side has gone on with numbers in a wider type
+  QuantizerFault quantizer_fault = {};  // of its model
 };
 
 struct WalkResult {

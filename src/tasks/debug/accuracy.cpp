@@ -139,8 +139,8 @@ class AccuracyJob {
   }
 
   debug::Cause cause_of(const debug::Accused& accused) const {
-    if (!accused.quantizer_fault.empty())
-      return {accused.is_clipped ? "clipped" : "quantized", accused.quantizer_fault};
+    const debug::QuantizerFault& fault = accused.quantizer_fault;
+    if (!fault.text.empty()) return {fault.is_clipped ? "clipped" : "quantized", fault.text};
     return debug::find_cause({.model = loaded_.model,
                               .accused = accused,
                               .stored = stored(accused),
