@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <functional>
 #include <limits>
 
 #include "base/parallel.h"
@@ -32,23 +31,12 @@ bool is_beyond(double given, double exact, tensor::DType dtype) {
   return std::isinf(given) && std::abs(exact) > greatest_of(dtype) && (given > 0) == (exact > 0);
 }
 
-double rms_of(const std::vector<double>& numbers) {
-  const auto sum = [&](uint64_t begin, uint64_t end) {
-    double squares = 0;
-    for (uint64_t i = begin; i < end; ++i) squares += finite_or_zero(numbers[i] * numbers[i]);
-    return squares;
-  };
-  const double squares = parallel_reduce(numbers.size(), kElementsAtATime, 0.0, sum, std::plus<>());
-  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
-}
-
 struct Judged {
   Difference found;
   double squares = 0;
   bool is_far = false;  // an element is further off than any may be
 
   void add(double by, double may, double furthest) {
-    found.greatest = std::max(found.greatest, by);
     if (by == 0 || std::isinf(may)) return;
     squares += std::isfinite(by) ? by * by : 0;
     const double excess = may == 0 ? INFINITY : by / may;
@@ -57,7 +45,6 @@ struct Judged {
     if (excess > found.excess) note(excess, may);
   }
   Judged join(const Judged& other) {
-    found.greatest = std::max(found.greatest, other.found.greatest);
     found.failed_count += other.found.failed_count;
     squares += other.squares;
     is_far = is_far || other.is_far;
@@ -69,16 +56,6 @@ struct Judged {
     found.tolerance_there = may;
   }
 };
-
-Difference difference_of(const std::vector<double>& given, const std::vector<double>& exact) {
-  const auto find = [&](uint64_t begin, uint64_t end) {
-    double greatest = 0;
-    for (uint64_t i = begin; i < end; ++i) greatest = std::max(greatest, distance(given[i], exact[i]));
-    return greatest;
-  };
-  const auto larger = [](double a, double b) { return std::max(a, b); };
-  return {.greatest = parallel_reduce(exact.size(), kElementsAtATime, 0.0, find, larger), .count = exact.size()};
-}
 
 }  // namespace
 
@@ -94,7 +71,6 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
   };
   const auto join = [](Judged a, const Judged& b) { return a.join(b); };
   auto [found, squares, is_far] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
-  found.count = exact.size();
   if (!is_far && found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
     found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
@@ -104,8 +80,8 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
 
 std::optional<Difference> judge_type(const std::vector<double>& given, const std::vector<double>& exact,
                                      tensor::DType dtype, double roundoff) {
-  const double rms = rms_of(exact);
-  Difference found = difference_of(given, exact);
+  const double rms = rms_of_finite(exact);
+  Difference found;
   for (size_t i = 0; i < exact.size(); ++i) {
     const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
     const double by = distance(given[i], exact[i]);
@@ -119,7 +95,7 @@ std::optional<Difference> judge_type(const std::vector<double>& given, const std
 }
 
 bool are_near(const std::vector<double>& given, const std::vector<double>& exact, double roundoff) {
-  const double rms = rms_of(exact);
+  const double rms = rms_of_finite(exact);
   for (size_t i = 0; i < exact.size(); ++i) {
     const double may = kUnits * roundoff * (finite_or_zero(std::abs(exact[i])) + rms);
     if (distance(given[i], exact[i]) > may) return false;
@@ -129,7 +105,7 @@ bool are_near(const std::vector<double>& given, const std::vector<double>& exact
 
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
                        const compare::Allowance& allowance) {
-  Difference found = difference_of(given, exact);
+  Difference found;
   bool is_far = false;
   for (size_t i = 0; i < exact.size(); ++i) {
     const double by = distance(given[i], exact[i]);

@@ -11,11 +11,9 @@ namespace assay::debug {
 
 // Two arrays beside each other, and what may be between them.
 struct Difference {
-  double greatest = 0;
   double tolerance_there = 0;
   double excess = 0;
   uint64_t failed_count = 0;
-  uint64_t count = 0;
 };
 
 // Judges floats element by element, and by their mean squares, which see what is everywhere and small.

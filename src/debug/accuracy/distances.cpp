@@ -211,6 +211,25 @@ void add_block(const Block& block, const RoughAllowance& rough, Sums& sums) {
 
 }  // namespace
 
+double greatest_distance(const std::vector<double>& a, const std::vector<double>& b) {
+  const auto find = [&](uint64_t begin, uint64_t end) {
+    double greatest = 0;
+    for (uint64_t i = begin; i < end; ++i) greatest = std::max(greatest, distance(a[i], b[i]));
+    return greatest;
+  };
+  return parallel_reduce(a.size(), kElementsAtATime, 0.0, find, [](double x, double y) { return std::max(x, y); });
+}
+
+double rms_of_finite(const std::vector<double>& numbers) {
+  const auto sum = [&](uint64_t begin, uint64_t end) {
+    double squares = 0;
+    for (uint64_t i = begin; i < end; ++i) squares += finite_or_zero(numbers[i] * numbers[i]);
+    return squares;
+  };
+  const double squares = parallel_reduce(numbers.size(), kElementsAtATime, 0.0, sum, std::plus<>());
+  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
+}
+
 Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exact, const tensor::Datum& truth,
                             const RoughAllowance& rough) {
   const uint64_t count = exact.tensor().count();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "tensor/datum.h"
 
@@ -29,13 +30,21 @@ struct Distances {
 Distances measure_distances(const tensor::Datum& given, const tensor::Datum& exact, const tensor::Datum& truth,
                             const RoughAllowance& rough);
 
+inline bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
+
 // The distance of two numbers; NaN only from NaN is none.
 inline double distance(double a, double b) {
-  if (a == b || (std::isnan(a) && std::isnan(b))) return 0;
+  if (is_same(a, b)) return 0;
   const double difference = std::abs(a - b);
   return std::isnan(difference) ? INFINITY : difference;
 }
 
+// Of elements at the same places; both of one size.
+double greatest_distance(const std::vector<double>& a, const std::vector<double>& b);
+
 inline double finite_or_zero(double number) { return std::isfinite(number) ? number : 0; }
+
+// Root of the mean square; squares that are not finite count as 0.
+double rms_of_finite(const std::vector<double>& numbers);
 
 }  // namespace assay::debug

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "debug/accuracy/distances.h"
 #include "surgery/make_input.h"
 
 namespace assay::debug {
@@ -40,12 +41,7 @@ double greatest_error(const tensor::NamedData& outputs, const tensor::NamedData&
     const auto right = std::ranges::find(truth, output.name, &tensor::NamedDatum::name);
     if (right == truth.end() || !is_numeric(output.value) || !is_numeric(right->value)) continue;
     if (output.value.tensor().shape() != right->value.tensor().shape()) return INFINITY;
-    const std::vector<double> a = numbers_of(output.value), b = numbers_of(right->value);
-    for (size_t i = 0; i < a.size(); ++i) {
-      if (a[i] == b[i] || (std::isnan(a[i]) && std::isnan(b[i]))) continue;
-      const double by = std::abs(a[i] - b[i]);
-      greatest = std::max(greatest, std::isnan(by) ? INFINITY : by);
-    }
+    greatest = std::max(greatest, greatest_distance(numbers_of(output.value), numbers_of(right->value)));
   }
   return greatest;
 }

@@ -41,12 +41,8 @@ void acquit(results::LayerVerdict& error) {
   error.excess = 0;
 }
 
-double greatest_distance(const Datum& a, const Datum& b) {
-  if (a.tensor().shape() != b.tensor().shape()) return 0;
-  const std::vector<double> left = numbers_of(a), right = numbers_of(b);
-  double greatest = 0;
-  for (size_t i = 0; i < left.size(); ++i) greatest = std::max(greatest, distance(left[i], right[i]));
-  return greatest;
+double greatest_shift(const Datum& a, const Datum& b) {
+  return a.tensor().shape() == b.tensor().shape() ? greatest_distance(numbers_of(a), numbers_of(b)) : 0;
 }
 
 QuantizerFault fault_of(std::string_view value, const QuantizerFault& fault) {
@@ -138,7 +134,7 @@ double LayerJudge::bias_step(ir::NodeId node) const {
 void LayerJudge::allow_bias_step(ir::NodeId node, const Datum& exact, const Datum& given,
                                  results::LayerVerdict& error) const {
   const double step = error.excess > 1 && std::isfinite(error.excess) ? bias_step(node) : 0;
-  if (step == 0 || greatest_distance(given, exact) > step / 2 + error.tolerance) return;
+  if (step == 0 || greatest_shift(given, exact) > step / 2 + error.tolerance) return;
   error.tolerance += step / 2;
   error.excess = 1;
 }
@@ -161,7 +157,7 @@ Judged LayerJudge::judge_quantized(const SideLayer& layer, size_t result, const 
   own.rough = side_.rounding().roughly(layer.node, operands, own.exact);
   Judged judged = judge_result(own, result, given, error);
   side_.replace({});
-  error.tolerance += greatest_distance(own.exact[result], layer.exact[result]);
+  error.tolerance += greatest_shift(own.exact[result], layer.exact[result]);
   if (judged.quantizer_fault.text.empty()) judged.quantizer_fault = std::move(of_operands);
   return judged;
 }

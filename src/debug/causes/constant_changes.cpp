@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "analysis/moves.h"
+#include "debug/accuracy/distances.h"
 #include "debug/causes/observation.h"
 #include "tensor/index.h"
 
@@ -15,8 +16,6 @@ namespace {
 
 constexpr double kRatio = 1e-4;  // by which the ratio of two elements may differ from that of the others
 constexpr size_t kLeastClipped = 3;
-
-bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
 
 class Elements {
  public:

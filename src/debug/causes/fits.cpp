@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "debug/accuracy/distances.h"
+
 namespace assay::debug {
 namespace {
 
@@ -48,9 +50,7 @@ class Fit {
     for (size_t i = 0; i < candidate.size(); ++i) {
       if (!seen_.is_in(Observation::Part::fitted, i)) continue;
       const double by = (candidate[i] - seen_.given()[i]) / weight(i);
-      const bool is_same =
-          candidate[i] == seen_.given()[i] || (std::isnan(candidate[i]) && std::isnan(seen_.given()[i]));
-      sum += is_same ? 0 : std::isfinite(by) ? std::min(by * by, kMostLoss) : kMostLoss;
+      sum += is_same(candidate[i], seen_.given()[i]) ? 0 : std::isfinite(by) ? std::min(by * by, kMostLoss) : kMostLoss;
       ++count;
     }
     return count == 0 ? INFINITY : sum / static_cast<double>(count);

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "debug/accuracy/distances.h"
 
 namespace assay::debug {
 namespace {
@@ -20,14 +21,6 @@ constexpr double kSlips = 0.02;      // of whole numbers, the share that may fal
 constexpr double kAsGood = 0.8;      // of the best candidate's bits
 constexpr size_t kMostTold = 6;
 constexpr double kGolden = 0.6180339887498949;
-
-bool is_same(double a, double b) { return a == b || (std::isnan(a) && std::isnan(b)); }
-
-double rms_of_finite(const Numbers& numbers) {
-  double squares = 0;
-  for (const double number : numbers) squares += std::isfinite(number) ? number * number : 0;
-  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
-}
 
 }  // namespace
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/kernels/quantization/numeric_limits.h"
+
 namespace assay::debug {
 namespace {
 
@@ -12,13 +14,6 @@ constexpr size_t kMostSteps = 256;  // of eight bits
 constexpr size_t kLeastOnSteps = 16;
 constexpr double kOnStep = 1e-3;  // of a step
 constexpr uint64_t kLeastCut = 4;
-
-double greatest_of(tensor::DType dtype) {
-  return dtype == tensor::DType::float16    ? 65504
-         : dtype == tensor::DType::bfloat16 ? 3.3895313892515355e38
-         : dtype == tensor::DType::float32  ? 3.4028234663852886e38
-                                            : INFINITY;
-}
 
 std::optional<Cause> overflow(const CauseCase& given, const Observation& seen) {
   uint64_t infinities = 0;
@@ -30,8 +25,9 @@ std::optional<Cause> overflow(const CauseCase& given, const Observation& seen) {
   }
   if (infinities == 0) return std::nullopt;
   std::string reason = fmt::format("{} element(s) are infinite and should be up to {:.4g}", infinities, worst);
-  if (worst > greatest_of(given.stored))
-    reason += fmt::format("; {} holds at most {:.5g}", tensor::name(given.stored), greatest_of(given.stored));
+  const double most = ops::highest_of<double>(given.stored);
+  if (tensor::is_floating(given.stored) && worst > most)
+    reason += fmt::format("; {} holds at most {:.5g}", tensor::name(given.stored), most);
   return Cause{"overflow", std::move(reason)};
 }
 

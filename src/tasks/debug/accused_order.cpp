@@ -5,6 +5,7 @@
 
 #include "analysis/samples.h"
 #include "convert/precision/half_kernels.h"
+#include "debug/accuracy/distances.h"
 #include "debug/accuracy/layer_judge.h"
 
 namespace assay::tasks {
@@ -34,12 +35,6 @@ std::vector<results::LayerVerdict> errors_of(std::span<const debug::Accused> acc
   return errors;
 }
 
-double root_mean_square(const std::vector<double>& numbers) {
-  double squares = 0;
-  for (const double number : numbers) squares += std::isfinite(number) ? number * number : 0;
-  return std::sqrt(squares / static_cast<double>(std::max<size_t>(numbers.size(), 1)));
-}
-
 }  // namespace
 
 TypeFault type_fault(const debug::Accused& accused, tensor::DType stored) {
@@ -49,7 +44,7 @@ TypeFault type_fault(const debug::Accused& accused, tensor::DType stored) {
   const std::vector<double> given = debug::numbers_of(accused.given), exact = debug::numbers_of(accused.exact),
                             truth = debug::numbers_of(accused.truth);
   const double unit = kNear * std::max(analysis::roundoff(stored), analysis::roundoff(accused.exact.declared()));
-  const double rms = root_mean_square(truth), most = greatest_of(stored);
+  const double rms = debug::rms_of_finite(truth), most = greatest_of(stored);
   const bool is_behind = shows_infinity(accused);
   uint64_t beyond = 0, followed = 0;
   for (size_t i = 0; i < given.size(); ++i) {

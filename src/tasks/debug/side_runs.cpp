@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "debug/accuracy/distances.h"
 #include "debug/accuracy/quantizers.h"
 #include "exec/feeds.h"
 #include "ir/queries.h"
@@ -36,14 +37,7 @@ bool has_same_bits(const tensor::Datum& a, const tensor::Datum& b) {
 double greatest_difference(const tensor::Datum& a, const tensor::Datum& b) {
   if (!debug::is_numeric(a) || !debug::is_numeric(b)) return 0;
   if (a.tensor().shape() != b.tensor().shape()) return INFINITY;
-  const std::vector<double> left = debug::numbers_of(a), right = debug::numbers_of(b);
-  double greatest = 0;
-  for (size_t i = 0; i < left.size(); ++i) {
-    const bool is_same = left[i] == right[i] || (std::isnan(left[i]) && std::isnan(right[i]));
-    const double by = is_same ? 0 : std::abs(left[i] - right[i]);
-    greatest = std::max(greatest, std::isnan(by) ? INFINITY : by);
-  }
-  return greatest;
+  return debug::greatest_distance(debug::numbers_of(a), debug::numbers_of(b));
 }
 
 // In memory of its own: a backend's may keep its session.
