@@ -27,6 +27,29 @@ struct Allowance {
   double distance(double a, double b) const;  // 0 also for NaN beside NaN; NaN for NaN beside a number
 };
 
+// Differences beside an allowance, added one by one.
+struct Overruns {
+  // The element furthest beyond.
+  struct Worst {
+    double share = 0;  // 1 at what is allowed
+    double difference = 0;
+    double allowed = 0;
+    uint64_t index = 0;
+  };
+
+  uint64_t count = 0;
+  uint64_t far = 0;  // of these, further off than any may be
+  uint64_t first = std::numeric_limits<uint64_t>::max();
+  Worst worst;
+  double squares = 0;  // of finite differences, where not everything is allowed
+
+  // NaN is beyond everything, infinity not beyond infinity.
+  void add(uint64_t index, double difference, const Allowance& allowance);
+  bool are_allowed(const Allowance& allowance) const { return far == 0 && count <= allowance.may_be_beyond; }
+};
+
+Overruns joined(const Overruns& a, const Overruns& b);
+
 // Judges every element of `a` beside `b`, and their differences as a whole; both of one shape, that of the allowance,
 // and numbers. NaN is allowed beside NaN only. The failures are counted in `metrics`.
 results::Judgement judge_allowed(const tensor::Tensor& a, const tensor::Tensor& b, const Allowance& allowance,

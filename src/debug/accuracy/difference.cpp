@@ -31,49 +31,30 @@ bool is_beyond(double given, double exact, tensor::DType dtype) {
   return std::isinf(given) && std::abs(exact) > greatest_of(dtype) && (given > 0) == (exact > 0);
 }
 
-struct Judged {
-  Difference found;
-  double squares = 0;
-  bool is_far = false;  // an element is further off than any may be
-
-  void add(double by, double may, double furthest) {
-    if (by == 0 || std::isinf(may)) return;
-    squares += std::isfinite(by) ? by * by : 0;
-    const double excess = may == 0 ? INFINITY : by / may;
-    found.failed_count += excess > 1 ? 1 : 0;
-    is_far = is_far || (excess > 1 && !(by <= furthest));
-    if (excess > found.excess) note(excess, may);
-  }
-  Judged join(const Judged& other) {
-    found.failed_count += other.found.failed_count;
-    squares += other.squares;
-    is_far = is_far || other.is_far;
-    if (other.found.excess > found.excess) note(other.found.excess, other.found.tolerance_there);
-    return *this;
-  }
-  void note(double excess, double may) {
-    found.excess = excess;
-    found.tolerance_there = may;
-  }
-};
+// `distance_at` gives that of an element, infinity for NaN beside a number.
+template <typename F>
+compare::Overruns overruns_of(uint64_t count, const compare::Allowance& allowance, const F& distance_at) {
+  const auto add_piece = [&](uint64_t begin, uint64_t end) {
+    compare::Overruns found;
+    for (uint64_t i = begin; i < end; ++i) found.add(i, distance_at(i), allowance);
+    return found;
+  };
+  return parallel_reduce(count, kElementsAtATime, compare::Overruns(), add_piece, compare::joined);
+}
 
 }  // namespace
 
 Difference judge_floats(const std::vector<double>& given, const std::vector<double>& exact,
                         const compare::Allowance& allowance) {
-  const auto judge_piece = [&](uint64_t begin, uint64_t end) {
-    Judged judged;
-    for (uint64_t i = begin; i < end; ++i) {
-      const double by = allowance.distance(given[i], exact[i]);
-      judged.add(std::isnan(by) ? INFINITY : by, static_cast<double>(allowance.of_elements[i]), allowance.furthest);
-    }
-    return judged;
-  };
-  const auto join = [](Judged a, const Judged& b) { return a.join(b); };
-  auto [found, squares, is_far] = parallel_reduce(exact.size(), kElementsAtATime, Judged(), judge_piece, join);
-  if (!is_far && found.failed_count <= allowance.may_be_beyond) found.excess = std::min(found.excess, 1.0);
+  const compare::Overruns overruns = overruns_of(exact.size(), allowance, [&](uint64_t i) {
+    const double by = allowance.distance(given[i], exact[i]);
+    return std::isnan(by) ? INFINITY : by;
+  });
+  Difference found{overruns.worst.allowed, overruns.worst.share, overruns.count};
+  if (overruns.are_allowed(allowance)) found.excess = std::min(found.excess, 1.0);
   if (allowance.rms > 0 && !exact.empty()) {
-    found.excess = std::max(found.excess, std::sqrt(squares / static_cast<double>(exact.size())) / allowance.rms);
+    const double rms = std::sqrt(overruns.squares / static_cast<double>(exact.size()));
+    found.excess = std::max(found.excess, rms / allowance.rms);
   }
   return found;
 }
@@ -105,16 +86,9 @@ bool are_near(const std::vector<double>& given, const std::vector<double>& exact
 
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,
                        const compare::Allowance& allowance) {
-  Difference found;
-  bool is_far = false;
-  for (size_t i = 0; i < exact.size(); ++i) {
-    const double by = distance(given[i], exact[i]);
-    const bool fails = by > static_cast<double>(allowance.of_elements[i]);
-    found.failed_count += fails ? 1 : 0;
-    is_far = is_far || (fails && by > allowance.furthest);
-  }
-  found.excess = is_far || found.failed_count > allowance.may_be_beyond ? INFINITY : 0;
-  return found;
+  const compare::Overruns overruns =
+      overruns_of(exact.size(), allowance, [&](uint64_t i) { return distance(given[i], exact[i]); });
+  return {.excess = overruns.are_allowed(allowance) ? 0 : INFINITY, .failed_count = overruns.count};
 }
 
 }  // namespace assay::debug
