@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "ir/queries.h"
+#include "ir/written.h"
 #include "tensor/elements.h"
 
 namespace assay::analysis {
@@ -139,10 +140,8 @@ double greatest_multiplicity(const tensor::Datum& indices) {
 
 // A Scatter that combines updates with what is there.
 bool has_reduction(const ir::Model& model, ir::NodeId node) {
-  if (!model.text(model[node].op).starts_with("Scatter")) return false;
-  const ir::Attribute* const reduction = model.find_attribute(model[node], "reduction");
-  const bool is_written = reduction != nullptr && reduction->type() == ir::AttributeType::string;
-  return is_written && !reduction->is_reference() && model.text(reduction->string()) != "none";
+  return model.text(model[node].op).starts_with("Scatter") &&
+         ir::written_word(model, model[node], "reduction").value_or("none") != "none";
 }
 
 bool is_sum(std::string_view op) {
@@ -183,11 +182,9 @@ bool is_training(std::span<const tensor::Datum> inputs) {
 // Whether an operator that samples pictures takes elements as they are.
 bool takes_nearest_elements(const ir::Model& model, ir::NodeId node) {
   const std::string_view op = model.text(model[node].op);
-  const ir::Attribute* const mode = model.find_attribute(model[node], "mode");
   if (op != "Resize" && op != "Upsample" && op != "GridSample") return false;
-  if (mode == nullptr) return op != "GridSample";
-  const bool is_written = mode->type() == ir::AttributeType::string && !mode->is_reference();
-  return is_written && model.text(mode->string()) == "nearest";
+  if (model.find_attribute(model[node], "mode") == nullptr) return op != "GridSample";
+  return ir::written_word(model, model[node], "mode") == "nearest";
 }
 
 Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include "ir/written.h"
 #include "ops/eval.h"
 
 namespace assay::analysis {
@@ -84,9 +85,8 @@ std::vector<int64_t> usual_sizes(const ir::Model& model) {
 
 std::vector<int64_t> sizes_at(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   Sizes sizes;
-  const ir::Attribute* const group = model.find_attribute(model[node], "group");
-  const bool has_groups = group != nullptr && group->type() == ir::AttributeType::integer;
-  const int64_t groups = has_groups ? std::clamp<int64_t>(group->integer(), 1, kGreatestSize) : 1;
+  const int64_t written = ir::written_integer(model, model[node], "group").value_or(1);
+  const int64_t groups = std::clamp<int64_t>(written, 1, kGreatestSize);
   for (const ir::Use& use : model[node].operands) {
     if (!use.value) continue;
     if (const tensor::Tensor* const constant = inference.constant(use.value)) {

@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "convert/precision/half_kernels.h"
 #include "convert/precision/value_bounds.h"
+#include "ir/written.h"
 
 namespace assay::convert {
 namespace {
@@ -107,9 +108,7 @@ class MisfitFinder {
   // Operators with a type for what they compute inside take the attribute in that.
   std::string epsilon_misfit(const ir::Node& node, const schema::Schema& schema) const {
     if (schema.find_attribute("stash_type") || schema.name == "SkipLayerNormalization") return {};
-    const ir::Attribute* epsilon = model_.find_attribute(node, "epsilon");
-    if (!epsilon || epsilon->is_reference() || epsilon->type() != ir::AttributeType::floating) return {};
-    const double number = epsilon->floating();
+    const double number = ir::written_float(model_, node, "epsilon").value_or(0);
     return number > 0 && number <= flushed_ ? fmt::format("its epsilon {:.3g} would become 0", number) : "";
   }
 

@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "convert/precision/half_misfits.h"
+#include "ir/written.h"
 
 namespace assay::convert {
 namespace {
@@ -109,9 +110,8 @@ bool HalfRules::is_quantized(const ir::Node& node) const {
 
 // A scattering that combines what meets at one place.
 bool HalfRules::scatters_sums(ir::NodeId id) const {
-  const ir::Attribute* reduction = model_.find_attribute(model_[id], "reduction");
-  return reduction && model_.text(model_[id].op).starts_with("Scatter") && !reduction->is_reference() &&
-         reduction->type() == ir::AttributeType::string && model_.text(reduction->string()) != "none";
+  return model_.text(model_[id].op).starts_with("Scatter") &&
+         ir::written_word(model_, model_[id], "reduction").value_or("none") != "none";
 }
 
 }  // namespace assay::convert

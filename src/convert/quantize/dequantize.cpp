@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "convert/quantize/qdq_rules.h"
 #include "ir/walk.h"
+#include "ir/written.h"
 #include "ops/evaluate.h"
 
 namespace assay::convert {
@@ -74,10 +75,13 @@ bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
   const ir::Model& model = run.model();
   const ir::Node& first = model[quantize];
   const ir::Node& second = model[dequantize];
+  const auto integer_of = [&](const ir::Node& node, std::string_view name, int64_t otherwise) {
+    return ir::written_integer(model, node, name).value_or(otherwise);
+  };
   return is_same_constant(run, operand(first, 1), operand(second, 1)) &&
          is_same_constant(run, operand(first, 2), operand(second, 2)) &&
-         integer_attribute(model, first, "axis", 1) == integer_attribute(model, second, "axis", 1) &&
-         integer_attribute(model, first, "block_size", 0) == integer_attribute(model, second, "block_size", 0);
+         integer_of(first, "axis", 1) == integer_of(second, "axis", 1) &&
+         integer_of(first, "block_size", 0) == integer_of(second, "block_size", 0);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "base/parallel.h"
 #include "convert/precision/float_values.h"
 #include "convert/quantize/qdq_rules.h"
+#include "ir/written.h"
 #include "schema/imports.h"
 
 namespace assay::convert {
@@ -87,7 +88,7 @@ Tensor column_zero_points(const Matrix& matrix, const Blocks& blocks, const Bloc
 bool has_nbits_form(const ir::Model& model, ir::NodeId id, const tensor::Shape& weight) {
   const ir::Node& node = model[id];
   if (model.text(node.op) == "MatMul") return true;
-  if (model.text(node.op) != "Gemm" || integer_attribute(model, node, "transA", 0) != 0) return false;
+  if (model.text(node.op) != "Gemm" || ir::written_integer(model, node, "transA").value_or(0) != 0) return false;
   constexpr size_t kBias = 2;
   const ir::ValueId bias = node.operands.size() > kBias ? node.operands[kBias].value : ir::ValueId{};
   if (!bias) return is_one(model, node, "alpha");

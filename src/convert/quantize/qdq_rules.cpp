@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/written.h"
+
 namespace assay::convert {
 namespace {
 
@@ -27,9 +29,7 @@ constexpr std::array<Rule, 21> kRules = {{
 
 // Cubic interpolation leaves the range of the numbers that it is given.
 bool stays_in_range(const ir::Model& model, const ir::Node& node) {
-  const ir::Attribute* mode = model.find_attribute(node, "mode");
-  if (!mode || mode->is_reference() || mode->type() != ir::AttributeType::string) return true;
-  return model.text(mode->string()) != "cubic";
+  return ir::written_word(model, node, "mode") != "cubic";
 }
 
 // What is added to a value that nothing else uses.
@@ -44,16 +44,8 @@ std::optional<Place> added_constant(const ir::Model& model, ir::ValueId value) {
 
 }  // namespace
 
-int64_t integer_attribute(const ir::Model& model, const ir::Node& node, std::string_view name, int64_t otherwise) {
-  const ir::Attribute* attribute = model.find_attribute(node, name);
-  const bool is_integer = attribute && !attribute->is_reference() && attribute->type() == ir::AttributeType::integer;
-  return is_integer ? attribute->integer() : otherwise;
-}
-
 bool is_one(const ir::Model& model, const ir::Node& node, std::string_view name) {
-  const ir::Attribute* attribute = model.find_attribute(node, name);
-  if (!attribute) return true;
-  return !attribute->is_reference() && attribute->type() == ir::AttributeType::floating && attribute->floating() == 1;
+  return model.find_attribute(node, name) == nullptr || ir::written_float(model, node, name) == 1;
 }
 
 std::vector<std::string> quantizable_ops() {
@@ -90,7 +82,7 @@ std::optional<uint32_t> channel_axis(const ir::Model& model, ir::NodeId id, uint
   if (operand != 1 || rank < 2) return std::nullopt;
   if (op == "Conv") return 0;
   if (op == "ConvTranspose") return 1;
-  if (op == "Gemm" && rank == 2) return integer_attribute(model, node, "transB", 0) != 0 ? 0 : 1;
+  if (op == "Gemm" && rank == 2) return ir::written_integer(model, node, "transB").value_or(0) != 0 ? 0 : 1;
   // Integer kernels take one scale for a stack of matrices.
   if (op == "MatMul" && rank == 2) return 1;
   return std::nullopt;

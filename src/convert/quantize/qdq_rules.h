@@ -19,8 +19,6 @@ enum class QdqRole : uint8_t {
   activation,   // is merged with the node before it
 };
 
-// An attribute of a node, or what holds without it.
-int64_t integer_attribute(const ir::Model& model, const ir::Node& node, std::string_view name, int64_t otherwise);
 // Whether a factor is 1, as it is without the attribute.
 bool is_one(const ir::Model& model, const ir::Node& node, std::string_view name);
 

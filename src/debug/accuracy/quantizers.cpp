@@ -6,6 +6,7 @@
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "ir/written.h"
 #include "tensor/elements.h"
 
 namespace assay::debug {
@@ -56,18 +57,12 @@ class Finder {
     return is(maker, "QuantizeLinear") ? ir::producer(other_, ir::operand(other_, maker, 0)) : maker;
   }
 
-  static int64_t integer_of(const ir::Model& model, NodeId node, std::string_view name, int64_t otherwise) {
-    const ir::Attribute* const found = model.find_attribute(model[node], name);
-    const bool is_integer = found != nullptr && found->type() == ir::AttributeType::integer && !found->is_reference();
-    return is_integer ? found->integer() : otherwise;
-  }
-
   Quantizer dequantized(NodeId node) const {
     return {.codes = ir::operand(other_, node, 0),
             .scale = ir::operand(other_, node, 1),
             .zero_point = ir::operand(other_, node, 2),
-            .axis = integer_of(other_, node, "axis", 1),
-            .block = integer_of(other_, node, "block_size", 0)};
+            .axis = ir::written_integer(other_, other_[node], "axis").value_or(1),
+            .block = ir::written_integer(other_, other_[node], "block_size").value_or(0)};
   }
 
   void add(NodeId node, ValueId value, const Quantizer& quantizer) {
@@ -102,10 +97,7 @@ class Finder {
   std::vector<double> factors_of(NodeId node) const {
     std::vector<double> factors = numbers_of(ir::operand(model_, node, 1));
     const std::vector<double> variances = numbers_of(ir::operand(model_, node, 4));
-    const ir::Attribute* const epsilon = model_.find_attribute(model_[node], "epsilon");
-    const bool is_written =
-        epsilon != nullptr && epsilon->type() == ir::AttributeType::floating && !epsilon->is_reference();
-    const double added = is_written ? static_cast<double>(epsilon->floating()) : 1e-5;
+    const double added{ir::written_float(model_, model_[node], "epsilon").value_or(1e-5F)};
     if (variances.size() != factors.size()) return {};
     for (size_t i = 0; i < factors.size(); ++i) factors[i] /= std::sqrt(variances[i] + added);
     const bool are_usable =
@@ -133,7 +125,7 @@ class Finder {
          .scale = of_weights,
          .zero_point = ir::operand(other_, product, 3),
          .axis = is(product, "ConvInteger") ? 0 : -1,
-         .is_turned = integer_of(model_, node, "transB", 0) != 0});
+         .is_turned = ir::written_integer(model_, model_[node], "transB").value_or(0) != 0});
   }
 
   NodeId maker_among(NodeId node, std::string_view op) const {

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "ir/written.h"
 
 namespace assay::debug {
 namespace {
@@ -40,10 +41,8 @@ constexpr std::array kWords = {
 };
 
 std::vector<AttributeWord> others(const ir::Model& model, const ir::Node& node, const Words& words) {
-  const ir::Attribute* const written = model.find_attribute(node, words.attribute);
   const std::vector<std::string_view> values = split(words.values, ' ');
-  const bool is_word = written != nullptr && written->type() == ir::AttributeType::string && !written->is_reference();
-  const std::string_view own = is_word ? model.text(written->string()) : values.front();
+  const std::string_view own = ir::written_word(model, node, words.attribute).value_or(values.front());
   std::vector<AttributeWord> found;
   for (const std::string_view value : values) {
     if (value != own) found.push_back({words.attribute, value});

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ir/written.h"
+
 namespace assay::debug {
 namespace {
 
@@ -21,8 +23,7 @@ size_t group_size(const LayerTrial& trial, const tensor::Shape& shape) {
     return product;
   };
   const auto integer = [&](std::string_view name, int64_t standard) {
-    const ir::Attribute* const written = trial.model().find_attribute(trial.node(), name);
-    return written == nullptr ? standard : written->integer();
+    return ir::written_integer(trial.model(), trial.node(), name).value_or(standard);
   };
   if (shape.size() < 2) return 0;
   if (trial.op() == "InstanceNormalization") return product_from(2);
@@ -36,8 +37,7 @@ size_t group_size(const LayerTrial& trial, const tensor::Shape& shape) {
 }
 
 double epsilon_of(const LayerTrial& trial) {
-  const ir::Attribute* const written = trial.model().find_attribute(trial.node(), "epsilon");
-  return written == nullptr ? 1e-5 : static_cast<double>(written->floating());
+  return ir::written_float(trial.model(), trial.node(), "epsilon").value_or(1e-5F);
 }
 
 // A group of neighbours: what is given is `factor` times what is exact, both without the bias.

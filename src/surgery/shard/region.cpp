@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/verify.h"
+#include "ir/written.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -60,8 +61,7 @@ void Region::need_joined(NodeId user, uint32_t index, const Split& split) {
 }
 
 void Region::divide(NodeId node, std::string_view attribute) {
-  const ir::Attribute* const found = facts_.model().find_attribute(facts_.model()[node], attribute);
-  if (!found || found->type() != ir::AttributeType::integer || found->is_reference()) {
+  if (!ir::written_integer(facts_.model(), facts_.model()[node], attribute)) {
     fail(ErrorCode::unsupported, "{} has no number `{}`", ir::describe(facts_.model(), node), attribute);
   }
   divided_.emplace_back(node, attribute);

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "ir/walk.h"
+#include "ir/written.h"
 
 namespace assay::surgery {
 namespace {
@@ -51,9 +52,7 @@ class CandidateSearch {
   }
 
   int64_t integer(const ir::Node& node, std::string_view name, int64_t otherwise) const {
-    const ir::Attribute* const attribute = model_.find_attribute(node, name);
-    const bool has_value = attribute && !attribute->is_reference() && attribute->type() == ir::AttributeType::integer;
-    return has_value ? attribute->integer() : otherwise;
+    return ir::written_integer(model_, node, name).value_or(otherwise);
   }
 
   // Goes back to the weight; a cycle of a damaged graph ends it.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "ir/written.h"
 #include "tensor/casts.h"
 
 namespace assay::surgery {
@@ -52,12 +53,6 @@ std::vector<double> elements(const Tensor& tensor) {
   return values;
 }
 
-int64_t integer_attribute(const ir::Model& model, ir::NodeId node, std::string_view name, int64_t fallback) {
-  const ir::Attribute* const attribute = model.find_attribute(model[node], name);
-  const bool has_value = attribute && !attribute->is_reference() && attribute->type() == ir::AttributeType::integer;
-  return has_value ? attribute->integer() : fallback;
-}
-
 // Finds the zero point of an element: one for all, one an index of an axis, or one a block along an axis.
 class ZeroPoints {
  public:
@@ -66,14 +61,14 @@ class ZeroPoints {
     if (is_uniform()) return;
     const tensor::Shape& shape = weight.shape();
     const int64_t rank = static_cast<int64_t>(shape.size());
-    int64_t axis = integer_attribute(model, dequantize, "axis", 1);
+    int64_t axis = ir::written_integer(model, model[dequantize], "axis").value_or(1);
     if (axis < 0) axis += rank;
     if (axis < 0 || axis >= rank)
       fail(ErrorCode::shape, "axis {} of a zero point is out of range for rank {}", axis, rank);
     for (int64_t i = axis + 1; i < rank; ++i) inner_ *= static_cast<uint64_t>(shape[static_cast<size_t>(i)]);
     length_ = static_cast<uint64_t>(shape[static_cast<size_t>(axis)]);
     set_blocks(zero_point_of(model, dequantize), static_cast<size_t>(axis),
-               integer_attribute(model, dequantize, "block_size", 0));
+               ir::written_integer(model, model[dequantize], "block_size").value_or(0));
   }
 
   bool is_uniform() const {
