@@ -55,7 +55,7 @@ std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& 
 }
 
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision) {
-  const Bfloat16Layers bfloat16(model, precision);
+  const NarrowLayers narrow(model, precision);
   ops::Inference inference(model);
   inference.run();
   if (!broken_nodes(model, inference).empty()) return;
@@ -66,6 +66,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
+  narrow.declare_float16(model, rewriter);
   widen_halves(model, rewriter, tensor::DType::float16, precision.rounds_halves);
   if (!precision.multiplies_bfloat16) widen_halves(model, rewriter, tensor::DType::bfloat16, precision.rounds_halves);
   spell_heads(model, rewriter);
@@ -86,7 +87,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(passes::cleanup_passes());
   turn_products(model, rewriter);
   join_products(model, rewriter);
-  bfloat16.store(model, rewriter);
+  narrow.store_bfloat16(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter);
   cast_before_concat(model, rewriter);

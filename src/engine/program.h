@@ -52,6 +52,7 @@ struct ProgramOptions {
   std::vector<ir::ValueId> kept;  // values that runs may ask for besides the outputs
   TacticOptions tactics;
   bool is_strict = false;                                            // nothing but the order of sums may change bits
+  bool rounds_halves = false;                                        // Precision::rounds_halves, in parts
   std::shared_ptr<KeptWeights> packed;                               // shared with other programs of the same constants
   bool shares_constants = false;                                     // others read what its kernels have packed
   std::function<void(uint64_t done, uint64_t total)> on_layer = {};  // while it is planned

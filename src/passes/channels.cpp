@@ -282,6 +282,7 @@ void fold_behind(PassRun& run, const Weighted& weighted, NodeId behind, const Ch
   const ir::PatchValue first = patch.add_constant(*weights);
   const ir::PatchValue second = patch.add_constant(*added);
   const ir::PatchValue merged = patch.add({.op = op == "MatMul" ? "Gemm" : op,
+                                           .name = model[weighted.node].name,
                                            .operands = {operand(model, weighted.node, 0), first, second},
                                            .attributes = attributes_behind(model, weighted.node)});
   patch.replace(result(model, behind), merged);

@@ -343,7 +343,7 @@ def test_weights_of_stripped_engines_come_from_models():
 def test_layers_are_told_their_precision():
     x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
 
-    def error(dtype, flag):
+    def error(dtype, flag, kernel=kernel):
         builder, network, (tensor,) = start(x)
         builder.error_recorder = Recorder()
         layer = network.add_convolution_nd(tensor, 40, (3, 3), kernel, bias)
@@ -363,7 +363,8 @@ def test_layers_are_told_their_precision():
     assert 1e-3 < error(trt.bfloat16, flags.PREFER_PRECISION_CONSTRAINTS) < 1
     assert 1e-3 < error(trt.bfloat16, flags.OBEY_PRECISION_CONSTRAINTS) < 1
     assert error(trt.float16, flags.PREFER_PRECISION_CONSTRAINTS) < 1e-4
-    (code, text), = error(trt.float16, flags.OBEY_PRECISION_CONSTRAINTS)
+    assert 1e-3 < error(trt.float16, flags.OBEY_PRECISION_CONSTRAINTS) < 0.1
+    (code, text), = error(trt.float16, flags.OBEY_PRECISION_CONSTRAINTS, 1e6 * kernel)
     assert code == trt.ErrorCodeTRT.UNSUPPORTED_STATE and "float16" in text
 
 

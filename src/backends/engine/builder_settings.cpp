@@ -18,6 +18,7 @@ namespace assay::backends {
 namespace {
 
 using namespace setting;
+using tensor::DType;
 
 [[noreturn]] void refuse(std::string_view setting, const std::string& message) {
   throw Error(ErrorCode::usage, message).about(field_of(setting));
@@ -166,35 +167,36 @@ void read_pools(const exec::Settings& settings, engine::TacticOptions& tactics, 
   }
 }
 
-tensor::DType parse_type(std::string_view setting, std::string_view word) {
+DType parse_type(std::string_view setting, std::string_view word) {
   const std::string lower = to_lower(word);
-  if (lower == "fp16" || lower == "half") return tensor::DType::float16;
-  if (lower == "bf16") return tensor::DType::bfloat16;
-  if (lower == "fp32" || lower == "float") return tensor::DType::float32;
-  const std::optional<tensor::DType> found = tensor::find_dtype(lower);
-  if (found && (tensor::is_floating(*found) || *found == tensor::DType::int8)) return *found;
+  if (lower == "fp16" || lower == "half") return DType::float16;
+  if (lower == "bf16") return DType::bfloat16;
+  if (lower == "fp32" || lower == "float") return DType::float32;
+  const std::optional<DType> found = tensor::find_dtype(lower);
+  if (found && (tensor::is_floating(*found) || *found == DType::int8)) return *found;
   refuse(setting, fmt::format("expected float32, bfloat16, float16 or int8, seen `{}`", printable(word)));
 }
 
 // `LAYER:TYPE`
-void read_layer_type(std::string_view setting, const std::string& text, engine::Precision& precision,
-                     Diagnostics& findings) {
+void read_layer_type(std::string_view setting, const std::string& text, bool declares_float16,
+                     engine::Precision& precision, Diagnostics& findings) {
   const size_t colon = text.rfind(':');
   if (colon == std::string::npos || colon == 0) {
     refuse(setting, fmt::format("expected LAYER:TYPE, seen `{}`", printable(text)));
   }
   const std::string layer = text.substr(0, colon);
-  const tensor::DType type = parse_type(setting, text.substr(colon + 1));
-  if (type == tensor::DType::bfloat16) {
-    precision.bfloat16_layers.push_back(layer);
-    return;
-  }
-  precision.float32_layers.push_back(layer);
-  if (type == tensor::DType::float32) return;
+  const DType type = parse_type(setting, text.substr(colon + 1));
+  const bool is_declared = type == DType::float16 && declares_float16;
+  std::vector<std::string>& layers = type == DType::bfloat16 ? precision.bfloat16_layers
+                                     : is_declared           ? precision.float16_layers
+                                                             : precision.float32_layers;
+  layers.push_back(layer);
+  if (type == DType::float32 || &layers != &precision.float32_layers) return;
+  const std::string_view reason = type == DType::int8      ? "its quantisers decide about integers"
+                                  : type == DType::float16 ? kFloat16Hint
+                                                           : "this engine has no arithmetic of it";
   const std::string message =
-      fmt::format("the layer `{}` is computed in float32, not in {}: {}", printable(layer), tensor::name(type),
-                  type == tensor::DType::int8 ? "its quantisers decide about integers"
-                                              : "processors have no fast arithmetic of it");
+      fmt::format("the layer `{}` is computed in float32, not in {}: {}", printable(layer), tensor::name(type), reason);
   if (precision.is_obeyed) throw Error(ErrorCode::unsupported, message).about(field_of(setting));
   findings.warn("engine_precision", "", message);
 }
@@ -202,6 +204,7 @@ void read_layer_type(std::string_view setting, const std::string& text, engine::
 engine::Precision read_precision(const exec::Settings& settings, Diagnostics& findings) {
   engine::Precision precision;
   precision.bfloat16 = settings.has(kBfloat16) || settings.has(kBest);
+  precision.float16 = settings.has(kFloat16) && settings.has(kStrict) && !precision.bfloat16;
   if (settings.has(kStronglyTyped)) {
     for (const std::string_view name : {kBfloat16, kFloat16, kFloat8, kInt8, kBest, kConstraints, kLayerTypes}) {
       if (settings.has(name))
@@ -223,7 +226,8 @@ engine::Precision read_precision(const exec::Settings& settings, Diagnostics& fi
     findings.warn("engine_precision", "", "the precisions of layers are not used: precision-constraints is `none`");
     return precision;
   }
-  for (const auto& [setting, text] : layers) read_layer_type(setting, text, precision, findings);
+  const bool declares_float16 = precision.is_obeyed || settings.has(kStrict);
+  for (const auto& [setting, text] : layers) read_layer_type(setting, text, declares_float16, precision, findings);
   return precision;
 }
 

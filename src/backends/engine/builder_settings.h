@@ -15,6 +15,11 @@ namespace assay::backends {
 engine::BuilderConfig read_builder_config(const exec::Settings& settings, const engine::Device& device, bool measures,
                                           Diagnostics& findings);
 
+// How float16's error is seen, which computing in float32 hides.
+inline constexpr std::string_view kFloat16Hint =
+    "float32 is faster here; with `strict`, or `obey` for single layers, results are rounded to float16 after each "
+    "operator";
+
 // `trt_min_shapes`: the field that errors name for a setting.
 std::string field_of(std::string_view setting);
 // nullopt: it is not set. Error (usage) for what is no number of at least 0.

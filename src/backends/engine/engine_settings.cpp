@@ -13,21 +13,6 @@ namespace {
 using namespace setting;
 using Kind = exec::Setting::Kind;
 
-// What is permitted and not used on this processor.
-void tell_unused(const exec::Settings& settings, const engine::Device& device, Diagnostics& findings) {
-  if (settings.has(kBfloat16) && !device.multiplies(tensor::DType::bfloat16)) {
-    findings.warn("engine_precision", "",
-                  "bfloat16 is permitted and hardly used: this processor has no instructions for it, so that only "
-                  "weights of products of few rows are stored in it");
-  }
-  for (const auto& [name, type] :
-       {std::pair(kFloat16, "float16"), std::pair(kTf32, "TF32"), std::pair(kFloat8, "float8")}) {
-    if (!settings.has(name)) continue;
-    findings.warn("engine_precision", "",
-                  fmt::format("{} is permitted and not used: processors have no fast arithmetic of it", type));
-  }
-}
-
 std::vector<exec::Setting> profile_settings() {
   return {
       {.name = kLeastShapes,
@@ -50,8 +35,12 @@ std::vector<exec::Setting> precision_settings() {
        .kind = Kind::flag,
        .help = "nothing but the order of sums may change the bits of a plain float32 evaluation"},
       {.name = kBfloat16, .kind = Kind::flag, .help = "permit bfloat16 for values and weights; sums stay float32"},
-      {.name = kFloat16, .kind = Kind::flag, .help = "permit float16: this engine has no use for it, and says so"},
-      {.name = kTf32, .kind = Kind::flag, .help = "permit TF32: likewise"},
+      {.name = kFloat16,
+       .kind = Kind::flag,
+       .help =
+           "permit float16: computed in float32, which is faster; with `strict`, as float16 declares, rounded after "
+           "each operator"},
+      {.name = kTf32, .kind = Kind::flag, .help = "permit TF32: this engine has no use for it, and says so"},
       {.name = kFloat8, .kind = Kind::flag, .help = "permit float8: likewise"},
       {.name = kInt8,
        .kind = Kind::flag,
@@ -64,8 +53,8 @@ std::vector<exec::Setting> precision_settings() {
       {.name = kLayerTypes,
        .is_list = true,
        .help =
-           "LAYER:TYPE: layers that stay float32, or are bfloat16 without a permission; names are those of nodes or "
-           "of their results, and may be wildcards"},
+           "LAYER:TYPE: layers that stay float32, or are bfloat16 without a permission, or float16 with `strict` or "
+           "`obey`; names are those of nodes or of their results, and may be wildcards"},
       {.name = kOutputTypes,
        .alias = "layerOutputTypes",
        .is_list = true,
@@ -150,7 +139,6 @@ std::vector<exec::Setting> declared_engine_settings() {
 EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
                                     Diagnostics& findings) {
   tell_ignored_settings(settings, findings);
-  tell_unused(settings, device, findings);
   EngineSettings read;
   read.config = read_builder_config(settings, device, measures, findings);
   read.profile = read_number(settings, kProfile);
@@ -172,13 +160,33 @@ void save_timing_cache(const std::string& path, engine::TimingCache& cache) {
   file.commit();
 }
 
+void tell_unused_types(const exec::Settings& settings, const engine::Precision& precision, Diagnostics& findings) {
+  if (settings.has(kBfloat16) && !precision.multiplies_bfloat16) {
+    findings.warn("engine_precision", "",
+                  "bfloat16 is permitted and hardly used: this processor has no instructions for it, so that only "
+                  "weights of products of few rows are stored in it");
+  }
+  const auto tell = [&](std::string_view name, std::string_view type, std::string_view reason) {
+    if (!settings.has(name)) return;
+    findings.warn("engine_precision", "", fmt::format("{} is permitted and not used: {}", type, reason));
+  };
+  if (!precision.float16) {
+    tell(kFloat16, "float16", precision.bfloat16 ? "bfloat16 takes its place" : kFloat16Hint);
+  }
+  tell(kTf32, "TF32", "this engine computes float32 in float32");
+  tell(kFloat8, "float8", "only quantisers of the model make it");
+}
+
 // What a plan has already may be asked for again.
 void check_settings_of_plan(const exec::Settings& settings, const engine::Manifest& manifest) {
-  for (const std::string_view name : {kStrict, kBfloat16, kBest}) {
-    const bool is_so = name == kStrict ? manifest.is_strict : manifest.precision.bfloat16;
-    if (!settings.has(name) || is_so) continue;
+  const auto check = [&](std::string_view name, bool is_so) {
+    if (!settings.has(name) || is_so) return;
     throw Error(ErrorCode::usage, "the plan was built without it: it has to be built again").about(field_of(name));
-  }
+  };
+  check(kStrict, manifest.is_strict);
+  check(kBfloat16, manifest.precision.bfloat16);
+  check(kBest, manifest.precision.bfloat16);
+  check(kFloat16, manifest.precision.float16 || !settings.has(kStrict));
   for (const std::string_view name : {kLayerTypes, kOutputTypes, kConstraints, kPools, kSources}) {
     if (!settings.has(name)) continue;
     throw Error(ErrorCode::usage, "this was decided when the plan was built: it has to be built again")

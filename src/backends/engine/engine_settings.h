@@ -30,6 +30,8 @@ std::vector<exec::Setting> declared_engine_settings();
 // read, (usage) for tactics that the device does not have.
 EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
                                     Diagnostics& findings);
+// Warns of permissions that have no effect, in the light of how the engine computes.
+void tell_unused_types(const exec::Settings& settings, const engine::Precision& precision, Diagnostics& findings);
 // Adds what the file has already. Error if it holds something else.
 void save_timing_cache(const std::string& path, engine::TimingCache& cache);
 // Error (usage) if something is told that was decided when a plan was built.

@@ -18,10 +18,10 @@ Lowered::Lowered(const ir::Model& source, const Shapes& shapes, std::span<const 
                  const engine::Precision& precision)
     : model_(source.copy()) {
   engine::fix_shapes(model_, shapes);
-  if (!apart.empty()) keep_apart(source, apart);
+  const std::vector<ir::ValueId> outputs = keep_apart(source, apart);
   ir::Rewriter rewriter(model_);
   engine::lower(model_, rewriter, precision);
-  find_values(source);
+  find_values(source, outputs);
   find_origins(source);
   index();
   release_weights();
@@ -47,9 +47,10 @@ void Lowered::release_weights() const {
 }
 
 // Values that are outputs are in no layer.
-void Lowered::keep_apart(const ir::Model& source, std::span<const std::string> values) {
+std::vector<ir::ValueId> Lowered::keep_apart(const ir::Model& source, std::span<const std::string> values) {
   std::vector<ir::ValueId> outputs;
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs.push_back(use.value);
+  if (values.empty()) return outputs;
   const std::set<std::string_view> names(values.begin(), values.end());
   for (uint32_t i = 0; i < source.value_slots(); ++i) {
     const ir::Value& value = source[ir::ValueId{i}];
@@ -58,9 +59,10 @@ void Lowered::keep_apart(const ir::Model& source, std::span<const std::string> v
     if (is_result && !is_known && names.contains(source.text(value.name))) outputs.push_back(ir::ValueId{i});
   }
   ir::Edit(model_).set_outputs(model_.main_graph(), outputs);
+  return outputs;
 }
 
-void Lowered::find_values(const ir::Model& source) {
+void Lowered::find_values(const ir::Model& source, std::span<const ir::ValueId> outputs) {
   std::unordered_map<ir::NodeId, ir::NodeId> layers;  // by node of the source
   for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
     for (const ir::NodeId made_from : model_.origins().of(node)) layers.try_emplace(made_from, node);
@@ -77,7 +79,7 @@ void Lowered::find_values(const ir::Model& source) {
     if (layer != layers.end()) place.layer = ir::describe(model_, layer->second);
     values_.push_back(std::move(place));
   }
-  place_outputs(source);
+  place_outputs(source, outputs);
 }
 
 void Lowered::find_origins(const ir::Model& source) {
@@ -91,11 +93,10 @@ void Lowered::find_origins(const ir::Model& source) {
 }
 
 // Outputs keep their places, whatever is computed in another precision.
-void Lowered::place_outputs(const ir::Model& source) {
+void Lowered::place_outputs(const ir::Model& source, std::span<const ir::ValueId> outputs) {
   std::unordered_map<std::string_view, std::string_view> now;
-  const auto outputs = source.outputs(source.main_graph());
   for (size_t i = 0; i < outputs.size(); ++i) {
-    now.emplace(source.text(source[outputs[i].value].name),
+    now.emplace(source.text(source[outputs[i]].name),
                 model_.text(model_[model_.outputs(model_.main_graph())[i].value].name));
   }
   for (engine::ValuePlace& place : values_) {

@@ -32,10 +32,11 @@ class Lowered {
   std::string layer_with(std::string_view name) const;
 
  private:
-  void keep_apart(const ir::Model& source, std::span<const std::string> values);
-  void find_values(const ir::Model& source);
+  // All outputs of the model then, as values of the source.
+  std::vector<ir::ValueId> keep_apart(const ir::Model& source, std::span<const std::string> values);
+  void find_values(const ir::Model& source, std::span<const ir::ValueId> outputs);
   void find_origins(const ir::Model& source);
-  void place_outputs(const ir::Model& source);
+  void place_outputs(const ir::Model& source, std::span<const ir::ValueId> outputs);
   void index();
   void release_weights() const;
 

@@ -49,6 +49,7 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
       tapped_(source, options.values),
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
+  tell_unused_types(options.settings, settings_.config.precision, findings);
   profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
   engine::check_precision(source, settings_.config.precision, findings);
@@ -67,6 +68,7 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
       device_(find_device(options.search, findings)) {
   settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, false, findings); });
   adopt(saved.manifest());
+  tell_unused_types(options.settings, settings_.config.precision, findings);
   check_profile();
   saved.preset(*packed_);
 }
@@ -160,9 +162,12 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
 }
 
 // Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are kept.
+// So are those between operators of float16, which have the same bits apart as within a layer.
 std::vector<std::string> Plans::kept_apart(const Shapes& shapes) const {
   std::vector<std::string> names = settings_.debug_values;
-  if (!shapes.empty()) names.insert(names.end(), options_.values.begin(), options_.values.end());
+  const engine::Precision& precision = settings_.config.precision;
+  if (!shapes.empty() || precision.declares_float16())
+    names.insert(names.end(), options_.values.begin(), options_.values.end());
   return names;
 }
 
@@ -171,6 +176,7 @@ std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   program.packed = packed_;
   if (is_preparing_) program.on_layer = options_.on_layer;
   program.is_strict = settings_.config.is_strict;
+  program.rounds_halves = settings_.config.precision.rounds_halves;
   program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
   if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;

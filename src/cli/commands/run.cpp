@@ -75,9 +75,12 @@ void print_hint(const results::RunReport& report, const Arguments& arguments, Lo
 // Sides of other precisions differ by more than rounding.
 void print_precisions(const results::RunReport& report, const Arguments& arguments, Log& log) {
   if (report.verdict != results::Verdict::different || report.pairs.empty()) return;
-  for (const auto& [option, type] :
-       {std::pair("--bf16", "bfloat16"), std::pair("--best", "bfloat16"), std::pair("--int8", "int8")}) {
-    if (arguments.flag(option))
+  const auto is_used = [&](std::string_view option) {
+    return arguments.flag(option) && (option != "--fp16" || arguments.flag("--strict"));
+  };
+  for (const auto& [option, type] : {std::pair("--bf16", "bfloat16"), std::pair("--best", "bfloat16"),
+                                     std::pair("--int8", "int8"), std::pair("--fp16", "float16")}) {
+    if (is_used(option))
       log.info(
           fmt::format("The engine computes in {} where it can ({}), the other side as the model says", type, option));
   }

@@ -125,7 +125,8 @@ class MisfitFinder {
 
 std::vector<std::string> find_misfits(const ir::Model& model, const FloatModel& floats, const HalfOptions& options) {
   // bfloat16 reaches as far as float32.
-  if (options.half != tensor::DType::float16) return std::vector<std::string>(model.node_slots());
+  if (!options.keeps_misfits || options.half != tensor::DType::float16)
+    return std::vector<std::string>(model.node_slots());
   return MisfitFinder(model, floats, options).find();
 }
 

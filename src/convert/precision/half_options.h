@@ -1,6 +1,7 @@
 #pragma once
 
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,8 +21,10 @@ struct HalfOptions {
   tensor::DType half = tensor::DType::float16;  // or bfloat16
   bool keeps_interface = true;                  // inputs and outputs of the model stay float32
   HalfOverflow overflow = HalfOverflow::keep;
+  bool keeps_misfits = true;  // nodes whose values may not fit, as far as they are known without a run, stay float32
   LayerChoice choice = {};
   std::vector<std::string> forced = {};        // nodes that are converted though they would better not be
+  std::set<ir::NodeId> forced_nodes = {};      // likewise
   std::map<ir::NodeId, double> measured = {};  // the greatest magnitude of a node's operands and results
 
   // The largest bfloat16 is off by less than half a percent from any float32 beyond it, and a mask of such numbers must

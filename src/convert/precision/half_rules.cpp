@@ -36,7 +36,9 @@ HalfRules::HalfRules(const ir::Model& model, const HalfOptions& options, const F
       forced_(match::named_nodes(model, floats.nodes, options.forced, findings)),
       misfits_(find_misfits(model, floats, options)),
       exact_(find_exact_values(model, floats, options)),
-      quantized_(model.value_slots()) {}
+      quantized_(model.value_slots()) {
+  for (const ir::NodeId node : options.forced_nodes) forced_[node.index] = true;
+}
 
 void HalfRules::note_sources(ir::NodeId id) {
   if (callees_[id].function || !callees_[id].schema) return;

@@ -65,14 +65,15 @@ PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, cons
   fix_types(model_, shapes);
   ir::Rewriter rewriter(model_);
   lower(model_, rewriter,
-        {.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16), .rounds_halves = options.is_strict});
+        {.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16), .rounds_halves = options.rounds_halves});
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs_.push_back(use.value);
   program_.emplace(model_, device, options);
   let_go_of_own(model_, source);
 }
 
 ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed) {
-  ProgramOptions options{.kept = {}, .tactics = whole.tactics, .is_strict = whole.is_strict};
+  ProgramOptions options{
+      .kept = {}, .tactics = whole.tactics, .is_strict = whole.is_strict, .rounds_halves = whole.rounds_halves};
   options.packed = std::move(packed);
   options.shares_constants = true;
   options.tactics.replayed.clear();

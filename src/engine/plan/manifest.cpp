@@ -86,16 +86,18 @@ Profile read_profile(RecordReader& in) {
 }
 
 void write(RecordWriter& out, const Precision& precision) {
-  out.number(precision.bfloat16 ? 1 : 0).number(precision.is_obeyed ? 1 : 0);
-  out.texts(precision.float32_layers).texts(precision.bfloat16_layers);
+  out.number(precision.bfloat16 ? 1 : 0).number(precision.float16 ? 1 : 0).number(precision.is_obeyed ? 1 : 0);
+  out.texts(precision.float32_layers).texts(precision.bfloat16_layers).texts(precision.float16_layers);
 }
 
 Precision read_precision(RecordReader& in) {
   Precision precision;
   precision.bfloat16 = in.truth();
+  precision.float16 = in.truth();
   precision.is_obeyed = in.truth();
   precision.float32_layers = in.texts();
   precision.bfloat16_layers = in.texts();
+  precision.float16_layers = in.texts();
   return precision;
 }
 

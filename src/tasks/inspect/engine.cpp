@@ -114,6 +114,7 @@ results::EngineListing inspect_engine(const InspectEngineRequest& request, Obser
   listing.source = manifest.source;
   listing.is_strict = manifest.is_strict;
   if (manifest.precision.bfloat16) listing.permissions.emplace_back("bf16");
+  if (manifest.precision.float16) listing.permissions.emplace_back("fp16");
   for (const exec::Port& input : manifest.signature.inputs) listing.inputs.push_back(value_info(input));
   for (const exec::Port& output : manifest.signature.outputs) listing.outputs.push_back(value_info(output));
   listing.weight_bytes = section_bytes(plan.file(), engine::SectionKind::weights);

@@ -30,7 +30,7 @@ tasks::LowPrecision low_precision(const Arguments& arguments) {
   if (arguments.flag("--int8")) return tasks::LowPrecision::int8;
   if (arguments.flag("--fp16")) return tasks::LowPrecision::float16;
   if (arguments.flag("--bf16")) return tasks::LowPrecision::bfloat16;
-  fail(ErrorCode::usage, "name the type of the other layers: --fp16, --bf16 or --int8");
+  fail(ErrorCode::usage, "name the type that the model is converted to: --fp16, --bf16 or --int8");
 }
 
 tasks::PrecisionDirection direction(const Arguments& arguments) {
@@ -79,6 +79,12 @@ void print_precision(const results::PrecisionReport& report, Log& log) {
     log.finish(report.unconverted.empty() ? fmt::format("No layer has to stay in float32: {} is enough for all {}",
                                                         report.low, report.layer_count)
                                           : "No other layer has to stay in float32");
+    return;
+  }
+  if (report.kept.size() == report.layer_count) {
+    log.finish(fmt::format("{} cannot reach this accuracy: all {} layer(s) have to stay in float32{}", report.low,
+                           report.layer_count,
+                           report.direction == "any" ? "" : "; --direction any looks for fewer, wherever they are"));
     return;
   }
   const std::string which = report.direction == "any"       ? "these"

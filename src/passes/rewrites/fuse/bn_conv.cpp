@@ -58,6 +58,7 @@ void fuse(PassRun& run, ir::NodeId node) {
   const ir::PatchValue second = patch.add_constant(*added);
   const std::span<const ir::Attribute> attributes = model[node].attributes;
   patch.replace(result(model, node), patch.add({.op = "Conv",
+                                                .name = model[node].name,
                                                 .operands = {operand(model, model[between].producer, 0), first, second},
                                                 .attributes = {attributes.begin(), attributes.end()}}));
   patch.remove(node);

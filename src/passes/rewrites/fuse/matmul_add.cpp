@@ -41,9 +41,10 @@ void fuse(Context& context, ir::NodeId node) {
     if (!left || !right || left->size() != 2 || right->size() != 2) continue;
     if (!is_addend(context.inferred.dims(addend), {left->front(), right->back()})) continue;
     ir::Patch patch;
-    patch.replace(
-        result(model, node),
-        patch.add({.op = "Gemm", .operands = {operand(model, matmul, 0), operand(model, matmul, 1), addend}}));
+    patch.replace(result(model, node),
+                  patch.add({.op = "Gemm",
+                             .name = model[matmul].name,
+                             .operands = {operand(model, matmul, 0), operand(model, matmul, 1), addend}}));
     patch.remove(node);
     patch.remove(matmul);
     run.rewriter().commit("fuse {0} into {1}, as Gemm", patch);
