@@ -18,6 +18,8 @@
 #include "surgery/extract.h"
 #include "surgery/insert.h"
 #include "surgery/prune.h"
+#include "surgery/rename.h"
+#include "surgery/set.h"
 #include "surgery/shard/shard.h"
 #include "tasks/inputs.h"
 #include "tasks/load.h"
@@ -97,6 +99,10 @@ struct InsertRequest {
   bool infers = false;
 };
 EditOutcome insert(const InsertRequest& request, Observer& observer);
+
+EditOutcome rename(const EditRequest& request, const surgery::Renamings& renamings, Observer& observer);
+// Sets attributes and constants.
+EditOutcome set(const EditRequest& request, const surgery::Settings& settings, Observer& observer);
 
 // Makes weights 2:4 sparse.
 EditOutcome prune_weights(const EditRequest& request, Observer& observer);

@@ -286,6 +286,44 @@ class Surgeon(unittest.TestCase):
         self.assertEqual(summary(ours)["nodes"], [("Relu", ["x"], ["y"])])
         self.run_ours()
 
+    def test_renamed_models_load_and_give_the_same(self):
+        """If captures values of the main graph, and a function has names of its own."""
+        branches = [helper.make_graph([helper.make_node(op, ["m/a", "m/w"], ["p"])], op, [], [tensor("p", [2])])
+                    for op in ("Add", "Sub")]
+        nodes = [helper.make_node("Mul", ["x", "m/w"], ["m/a"], "m/scale"),
+                 helper.make_node("If", ["c"], ["m/b"], "m/if", then_branch=branches[0], else_branch=branches[1]),
+                 helper.make_node("twice", ["m/b"], ["y"], "m/call", domain="f")]
+        model = model_of(nodes, [("x", [2]), ("c", [], TensorProto.BOOL)], [("y", [2])],
+                         [numpy_helper.from_array(np.array([2, 3], np.float32), "m/w")], 17, [helper.make_opsetid("f", 1)])
+        model.functions.append(helper.make_function("f", "twice", ["x"], ["y"], [helper.make_node("Add", ["x", "x"], ["y"])],
+                                                    [helper.make_opsetid("", 17)]))
+        ours, _, _ = self.both(model, "rename", "--inputs", "x=image", "--outputs", "y=scores", "--values", "m/*=*",
+                               "--nodes", "m/*=*", peer=False)
+        onnx.checker.check_model(ours, full_check=True)
+        self.assertEqual([n.name for n in ours.graph.node], ["scale", "if", "call"])
+        self.assertEqual([i.name for i in ours.graph.initializer], ["w"])
+        session = onnxruntime.InferenceSession(ours.SerializeToString(), providers=["CPUExecutionProvider"])
+        x = np.array([1, 2], np.float32)
+        for c, expected in ((True, [8, 18]), (False, [0, 6])):
+            np.testing.assert_array_equal(session.run(["scores"], {"image": x, "c": np.array(c)})[0], expected)
+
+    def test_what_is_set_is_what_runs(self):
+        nodes = [helper.make_node("Add", ["x", "eps"], ["a"], "shift"), helper.make_node("Elu", ["a"], ["b"], "act", alpha=2.0),
+                 helper.make_node("Reshape", ["b", "shape"], ["y"], "form")]
+        weights = [numpy_helper.from_array(np.array(0.05, np.float32), "eps"),
+                   numpy_helper.from_array(np.array([2, 3], np.int64), "shape")]
+        model = model_of(nodes, [("x", [2, 3])], [("y", [2, 3])], weights, 17)
+        ours, _, _ = self.both(model, "set", "--attrs", "act:alpha=0.25", "--constants", "eps=1e-05", "shape=[-1]",
+                               peer=False)
+        onnx.checker.check_model(ours, full_check=True)
+        self.assertEqual(numpy_helper.to_array(ours.graph.initializer[0]), np.float32(1e-5))
+        x = np.array([[-1, 2, 0], [1, -3, 4]], np.float32)
+        session = onnxruntime.InferenceSession(ours.SerializeToString(), providers=["CPUExecutionProvider"])
+        found = session.run(None, {"x": x})[0]
+        a = x + np.float32(1e-5)
+        self.assertEqual(found.shape, (6,))
+        np.testing.assert_allclose(found, np.where(a > 0, a, 0.25 * np.expm1(a)).reshape(-1), rtol=1e-5, atol=1e-6)
+
 
 if __name__ == "__main__":
     os.environ["PYTHONWARNINGS"] = "ignore"

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/trim.h"
+#include "cli/edit/constant_words.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
@@ -27,6 +28,12 @@ std::optional<Number> read_number(std::string_view option, std::string_view text
 
 bool is_quote(char letter) { return letter == '\'' || letter == '"'; }
 
+bool is_quoted(std::string_view text) {
+  return text.size() >= 2 && is_quote(text[0]) && text.find(text[0], 1) == text.size() - 1;
+}
+
+std::string_view unquoted(std::string_view text) { return is_quoted(text) ? text.substr(1, text.size() - 2) : text; }
+
 // Text without quotes that begins like a list, a tuple, quoted text or a number is one of these with a mistake.
 [[noreturn]] void fail_malformed(std::string_view option, std::string_view text, std::string_view what) {
   fail(ErrorCode::usage, "{}: `{}` {}; text of this kind needs quotes", option, printable(text), what);
@@ -46,10 +53,18 @@ void check_plain_text(std::string_view option, std::string_view text, PlainText 
 Scalar parse_scalar(std::string_view option, std::string_view text, PlainText meaning) {
   if (const std::optional<int64_t> number = read_number<int64_t>(option, text)) return *number;
   if (const std::optional<float> number = read_number<float>(option, text)) return *number;
-  const bool is_quoted = text.size() >= 2 && is_quote(text[0]) && text.find(text[0], 1) == text.size() - 1;
-  if (is_quoted) return std::string(text.substr(1, text.size() - 2));
+  if (is_quoted(text)) return std::string(unquoted(text));
   check_plain_text(option, text, meaning);
   return std::string(text);
+}
+
+// What a constant can be without being a file: a number, or a word for one.
+bool is_number_or_word(std::string_view text) {
+  double number = 0;
+  const char* const end = text.data() + text.size();
+  const bool has_sign = text.size() > 1 && text.starts_with('+');
+  const std::from_chars_result result = std::from_chars(text.data() + (has_sign ? 1 : 0), end, number);
+  return result.ptr == end || to_lower(text) == "true" || to_lower(text) == "false";
 }
 
 // The items between commas outside of quotes.
@@ -106,15 +121,47 @@ surgery::AttributeValue parse_list(std::string_view option, std::string_view inn
   return list;
 }
 
-}  // namespace
+struct NamedText {
+  std::string name;
+  std::string_view text;
+};
 
-surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word, PlainText meaning) {
+NamedText split_name(std::string_view option, std::string_view word) {
   const size_t equals = word.rfind('=');
   if (equals == std::string_view::npos || equals == 0) {
     fail(ErrorCode::usage, "{}: expected NAME=VALUE, seen `{}`", option, printable(word));
   }
-  surgery::NamedAttribute attribute{std::string(word.substr(0, equals)), {}};
-  const std::string_view text = trimmed(word.substr(equals + 1), " ");
+  return {std::string(word.substr(0, equals)), trimmed(word.substr(equals + 1), " ")};
+}
+
+}  // namespace
+
+std::pair<std::string, surgery::GivenValue> parse_given(std::string_view option, std::string_view word,
+                                                        PlainText meaning) {
+  const NamedText item = split_name(option, word);
+  surgery::GivenValue value;
+  value.is_list = item.text.starts_with('[') && item.text.ends_with(']');
+  const std::string_view inner = value.is_list ? trimmed(item.text.substr(1, item.text.size() - 2), " ") : item.text;
+  std::vector<std::string_view> parts = value.is_list ? split_items(inner) : std::vector<std::string_view>{inner};
+  if (value.is_list && inner.empty()) parts.clear();
+  value.is_quoted = std::ranges::any_of(parts, is_quoted);
+  if (item.text.empty() || std::ranges::any_of(parts, [](std::string_view part) { return part.empty(); })) {
+    fail(ErrorCode::usage, "{}: expected NAME=VALUE, seen `{}`", option, printable(word));
+  }
+  const bool is_word = !value.is_list && !value.is_quoted;
+  const bool may_be_file = meaning == PlainText::file && !is_number_or_word(inner);
+  if (is_word && (may_be_file || inner.ends_with(".npy"))) {
+    value.tensor = load_one(option, std::string(inner));
+    return {item.name, std::move(value)};
+  }
+  for (const std::string_view part : parts) value.words.emplace_back(unquoted(part));
+  return {item.name, std::move(value)};
+}
+
+surgery::NamedAttribute parse_attribute(std::string_view option, std::string_view word, PlainText meaning) {
+  const NamedText item = split_name(option, word);
+  const std::string_view text = item.text;
+  surgery::NamedAttribute attribute{item.name, {}};
   if (!text.starts_with('[') || !text.ends_with(']')) {
     Scalar scalar = parse_scalar(option, text, meaning);
     std::visit([&](auto& value) { attribute.value = std::move(value); }, scalar);

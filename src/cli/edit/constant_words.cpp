@@ -12,10 +12,6 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
-Tensor load_one(std::string_view option, const std::string& path) {
-  return with_frame([&] { return std::string(option); }, [&] { return tasks::load_tensor(path); });
-}
-
 // By the kind of value that the word has.
 struct TensorOf {
   std::string_view option;
@@ -42,6 +38,10 @@ struct TensorOf {
 };
 
 }  // namespace
+
+Tensor load_one(std::string_view option, const std::string& path) {
+  return with_frame([&] { return std::string(option); }, [&] { return tasks::load_tensor(path); });
+}
 
 surgery::NamedConstant parse_constant(std::string_view option, std::string_view word) {
   surgery::NamedAttribute item = parse_attribute(option, word, PlainText::file);
