@@ -2,12 +2,22 @@
 
 #include "base/error.h"
 #include "onnx/fields.h"
+#include "onnx/foreign.h"
 
 namespace assay::onnx {
 
 Document Document::open(const std::filesystem::path& path) { return Document(MappedFile::open(path)); }
 
-Document::Document(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) { check_top_level(); }
+Document::Document(std::shared_ptr<const MappedFile> file) : file_(std::move(file)) {
+  try {
+    check_top_level();
+  } catch (const Error&) {
+    const std::optional<std::string> kind = describe_foreign(file_->bytes());
+    if (kind) throw Error(ErrorCode::parse, *kind + "; expected an ONNX model");
+    if (const std::optional<std::string> cut = describe_cut(file_->bytes())) throw Error(ErrorCode::parse, *cut);
+    throw;
+  }
+}
 
 void Document::check_top_level() const {
   if (file_->size() == 0) fail(ErrorCode::parse, "the file is empty, expected an ONNX model");

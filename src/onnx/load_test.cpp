@@ -60,6 +60,32 @@ TEST_F(Load, other_formats_are_refused_by_name) {
   }
 }
 
+TEST_F(Load, other_formats_are_recognised_by_their_bytes) {
+  const auto says = [&](std::string_view bytes) { return line(folder_.put("m.onnx", bytes), ErrorCode::parse); };
+  const auto expect = [&](std::string_view bytes, std::string_view words) {
+    EXPECT_NE(says(bytes).find(words), std::string::npos) << says(bytes);
+  };
+  using std::string_view_literals::operator""sv;
+  expect("version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n"sv, "run `git lfs pull`");
+  expect("\n<!DOCTYPE html>\n<html><body>Not found</body></html>"sv, "an HTML page");
+  expect("PK\x03\x04\x00\x00\x08\x08\x00\x00net/data.pkl"sv, "torch.onnx.export");
+  expect("\x80\x02\x8a\x0al\xfc\x9c"sv, "torch.onnx.export");
+  expect("\x1c\x00\x00\x00TFL3\x14\x00"sv, "TensorFlow Lite");
+  expect("\x89HDF\r\n\x1a\n\x00\x00"sv, "HDF5");
+  expect("\x3a\x00\x00\x00\x00\x00\x00\x00{\"w\":{\"dtype\":\"F32\",\"shape\":[1],\"data_offsets\":[0,4]}}      zzzz"sv,
+         "safetensors");
+  expect("<?xml version=\"1.0\"?>\n<net name=\"m\" version=\"11\">"sv, "OpenVINO");
+  expect("ftrt\x00\x00\x00\x00"sv, "a plan of TensorRT");
+  expect("\xff\xfe garbage"sv, "not a field of an ONNX file");
+}
+
+TEST_F(Load, files_that_end_early_say_how_long_they_should_be) {
+  const std::string whole = model(graph({relu_})).bytes();
+  const std::string cut = whole.substr(0, whole.size() / 2);
+  const std::string said = line(folder_.put("m.onnx", cut), ErrorCode::parse);
+  EXPECT_NE(said.find(fmt::format("the file ends after {} of ", cut.size())), std::string::npos) << said;
+}
+
 TEST_F(Load, standard_input) {
   const fs::path path = folder_.put("m.onnx", model(graph({relu_})).bytes());
   const int saved_input = dup(STDIN_FILENO);

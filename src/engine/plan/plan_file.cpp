@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "engine/plan/plan_layout.h"
+#include "onnx/foreign.h"
 
 namespace assay::engine {
 namespace {
@@ -20,7 +21,10 @@ bool is_zero(Bytes bytes) {
 void check_header(Bytes bytes) {
   const bool is_plan =
       bytes.size() >= kPlanMagic.size() && std::memcmp(bytes.data(), kPlanMagic.data(), kPlanMagic.size()) == 0;
-  if (!is_plan) fail(ErrorCode::parse, "it is no plan of the engine");
+  if (!is_plan) {
+    const std::optional<std::string> kind = onnx::describe_foreign(bytes);
+    fail(ErrorCode::parse, "{}", kind ? *kind + "; expected a plan of the engine" : "it is no plan of the engine");
+  }
   PlanHeader header;
   if (bytes.size() < sizeof(header) + sizeof(PlanTrailer)) refuse("it is cut");
   std::memcpy(&header, bytes.data(), sizeof(header));
