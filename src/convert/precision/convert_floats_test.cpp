@@ -86,6 +86,16 @@ TEST(ConvertFloats, ConvertsTheInterfaceWhenAsked) {
   EXPECT_EQ(result.dtype("x") + " " + result.dtype("y"), "float16 float16");
 }
 
+TEST(ConvertFloats, DefaultsOfInputsChangeWithTheInterface) {
+  const Converted result =
+      convert("g (float[2,2] x, float[2,2] w = {1, 2, 3, 4}) => (float[2,2] y) { y = MatMul(x, w) }",
+              {.keeps_interface = false});
+  const ir::Value& w = result.model[value_named(result.model, "w")];
+  EXPECT_EQ(result.dtype("w"), "float16");
+  EXPECT_EQ(tensor::name(result.model[w.constant].tensor.dtype()), "float16");
+  EXPECT_EQ(result.ops(), "MatMul ");
+}
+
 TEST(ConvertFloats, ConvertsWeightsInPlaceOrBeside) {
   const Converted result = convert(R"(g (float[2] x) => (float[2] y, float[2] w)
     <float[2] w = {1, 2}, float[2] v = {3, 4}> { a = Add(x, w)  y = Mul(a, v) })");

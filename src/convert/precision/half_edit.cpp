@@ -67,6 +67,7 @@ class HalfEditor {
     const std::optional<Tensor> constant = float_constant(model_, value, dtype(plan_.was_half[value.index]));
     const bool is_changed = plan_.changes(value);
     if (is_changed && constant) set_constant(value, *constant);
+    if (is_changed && !constant) convert_default(value);
     const ir::TypeId old_type = model_[value].type;
     if (is_changed && old_type) edit_.set_type(value, retyped(old_type, dtype(is_half)));
     if (!others.empty()) redirect(value, constant, others);
@@ -180,6 +181,14 @@ class HalfEditor {
     if (facts.constant) return edit_.set_tensor(facts.constant, converted(weight));
     const std::array attributes = {tensor_attribute(converted(weight))};
     edit_.set_attributes(facts.producer, attributes);
+  }
+
+  // Of an input that changes with the interface.
+  void convert_default(ir::ValueId value) {
+    const ir::Value& facts = model_[value];
+    if (facts.kind != ir::ValueKind::input || !facts.constant) return;
+    const Tensor given = model_[facts.constant].tensor;
+    if (given.dtype() == dtype(plan_.was_half[value.index])) edit_.set_tensor(facts.constant, converted(given));
   }
 
   // A second constant beside the one that keeps its type; invalid where there can be none.
