@@ -220,8 +220,9 @@ class Replacer {
 }  // namespace
 
 std::string skipped_line(const results::PluginMatches& plugin, size_t instance, std::string_view reason) {
+  const std::vector<std::string>& outputs = plugin.instances[instance].outputs;
   return fmt::format("instance {} of `{}` (`{}`): {}", instance, printable(plugin.name),
-                     printable(plugin.instances[instance].outputs[0]), reason);
+                     outputs.empty() ? "" : printable(outputs[0]), reason);
 }
 
 Replacement replace_instances(ir::Model& model, const results::PluginMatches& plugin) {

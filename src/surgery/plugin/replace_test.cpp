@@ -51,6 +51,7 @@ TEST(Replace, leaves_what_overlaps_or_is_gone) {
 TEST(Replace, leaves_what_gives_nothing) {
   EXPECT_EQ(replaced(kChain, {{{"x"}, {""}, {}}}),
             "Mul(x w )Relu(a )Abs(b )Neg(c ) 1 | instance 0 of `p` (``): it names no output");
+  EXPECT_EQ(replaced(kChain, {{}}), replaced(kChain, {{{"x"}, {""}, {}}}));
 }
 
 TEST(Replace, leaves_what_needs_more_than_its_inputs) {
