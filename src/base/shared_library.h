@@ -45,8 +45,9 @@ class [[nodiscard]] SignalGuard {
   SignalGuard& operator=(const SignalGuard&) = delete;
 
  private:
-  static constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGCHLD,
-                                          SIGSEGV, SIGBUS,  SIGFPE, SIGILL,  SIGABRT};
+  static constexpr std::array kSignals = {SIGINT,  SIGTERM, SIGHUP,    SIGQUIT, SIGXCPU, SIGUSR1,
+                                          SIGUSR2, SIGALRM, SIGPROF,   SIGPIPE, SIGCHLD, SIGSEGV,
+                                          SIGBUS,  SIGFPE,  SIGVTALRM, SIGILL,  SIGABRT};
   std::array<struct sigaction, kSignals.size()> actions_;
   sigset_t mask_;
 };

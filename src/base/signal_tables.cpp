@@ -142,7 +142,28 @@ void end_groups() {
   }
 }
 
+// A user who sends one of the first four knows why the program ends; limits and timers end it unasked.
+const char* termination_text(int signal_number) {
+  switch (signal_number) {
+    case SIGXCPU:
+      return "[!] error: the processor time that is allowed (ulimit -t) is used up\n";
+    case SIGUSR1:
+      return "[!] error: ended by SIGUSR1\n";
+    case SIGUSR2:
+      return "[!] error: ended by SIGUSR2\n";
+    case SIGALRM:
+      return "[!] error: ended by SIGALRM\n";
+    case SIGVTALRM:
+      return "[!] error: ended by SIGVTALRM\n";
+    case SIGPROF:
+      return "[!] error: ended by SIGPROF\n";
+    default:
+      return "";
+  }
+}
+
 void on_termination(int signal_number) {
+  say(termination_text(signal_number));
   end_groups();
   remove_temporaries();
   _exit(128 + signal_number);
@@ -248,7 +269,10 @@ void forget_mapping(const void* begin) {
 
 // A file that grows beyond the user's limit (SIGXFSZ) is a failed write.
 void install_signal_handlers() {
-  for (const int signal_number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT}) handle_termination(signal_number);
+  for (const int signal_number :
+       {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF}) {
+    handle_termination(signal_number);
+  }
   for (const int signal_number : {SIGPIPE, SIGXFSZ}) handle(signal_number, SIG_IGN);
   handle_fault(SIGBUS, on_bus_error);
 }

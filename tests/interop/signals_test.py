@@ -21,7 +21,8 @@ import onnx
 from onnx import TensorProto, helper, numpy_helper
 
 ASSAY = os.environ["ASSAY"]
-SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT]
+SIGNALS = [signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGQUIT, signal.SIGXCPU, signal.SIGUSR1, signal.SIGUSR2,
+           signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF]
 SECONDS = 600  # what is not over by then hangs
 OLD = b"what was there before"
 
