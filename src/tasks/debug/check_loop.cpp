@@ -112,8 +112,13 @@ CheckLoop::CheckLoop(const CheckRequest& request, std::string artifact, Observer
   if (!request_.command.empty()) {
     with_frame([] { return std::string("the check"); }, [&] { debug::find_program(request_.command[0]); });
   }
-  for (size_t slot = 0; slot < request_.jobs && !artifact_.empty() && !request_.resumes; ++slot) {
-    if (!fs::exists(artifact_of(slot))) continue;
+  for (size_t slot = 0; slot < request_.jobs && !artifact_.empty(); ++slot) {
+    try {
+      claims_.push_back(std::make_unique<debug::FileClaim>(artifact_of(slot)));
+    } catch (Error& error) {
+      throw Error(error).about("intermediate_artifact");
+    }
+    if (request_.resumes || !fs::exists(artifact_of(slot))) continue;
     throw Error(ErrorCode::usage,
                 fmt::format("`{}` is there already and would be overwritten: move it, or name another "
                             "file for what is checked",

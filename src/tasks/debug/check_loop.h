@@ -4,6 +4,7 @@
 
 #include "base/stopwatch.h"
 #include "debug/artifacts.h"
+#include "debug/file_claim.h"
 #include "debug/minimize.h"
 #include "debug/replay.h"
 #include "tasks/debug.h"
@@ -64,6 +65,7 @@ class CheckLoop {
   const CheckRequest& request_;
   std::string artifact_;
   Observer& observer_;
+  std::vector<std::unique_ptr<debug::FileClaim>> claims_;
   debug::ArtifactSorter sorter_;
   debug::Replay old_;
   debug::ReplayWriter replay_;
