@@ -25,21 +25,28 @@ std::string time_of_start() {
   return text.data();
 }
 
-void make_folder(const fs::path& folder) {
+// Whether it was not there before.
+bool make_folder(const fs::path& folder) {
   std::error_code error;
-  fs::create_directories(folder, error);
+  const bool is_new = fs::create_directories(folder, error);
   if (error)
     fail(ErrorCode::io, "cannot make the folder `{}`: {}", printable(folder.string()), errno_text(error.value()));
   if (access(folder.c_str(), W_OK) != 0) {
     fail(ErrorCode::io, "cannot write to the folder `{}`: {}", printable(folder.string()), errno_text(errno));
   }
+  return is_new;
 }
 
 }  // namespace
 
 ArtifactSorter::ArtifactSorter(std::vector<std::string> artifacts, fs::path folder)
     : artifacts_(std::move(artifacts)), folder_(std::move(folder)), time_(time_of_start()) {
-  if (!artifacts_.empty()) make_folder(folder_);
+  if (!artifacts_.empty()) has_made_folder_ = make_folder(folder_);
+}
+
+ArtifactSorter::~ArtifactSorter() {
+  std::error_code ignored;
+  if (has_made_folder_) fs::remove(folder_, ignored);  // unless something is in it
 }
 
 std::vector<std::string> ArtifactSorter::sort(bool passed, const std::string& suffix) const {

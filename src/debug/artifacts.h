@@ -11,6 +11,10 @@ class ArtifactSorter {
  public:
   // Error (io) if there are artifacts to sort and the folder cannot be written.
   ArtifactSorter(std::vector<std::string> artifacts, std::filesystem::path folder);
+  // A folder that was made for nothing goes.
+  ~ArtifactSorter();
+  ArtifactSorter(const ArtifactSorter&) = delete;
+  ArtifactSorter& operator=(const ArtifactSorter&) = delete;
 
   // Each becomes `<good|bad>/<stem>_<date>_<time><suffix><extension>`. Returns a line for each that is not there, is in
   // the way, or cannot be moved.
@@ -23,6 +27,7 @@ class ArtifactSorter {
   std::vector<std::string> artifacts_;
   std::filesystem::path folder_;
   std::string time_;
+  bool has_made_folder_ = false;
 };
 
 }  // namespace assay::debug
