@@ -20,12 +20,14 @@ if TYPE_CHECKING:  # for those who check types, without importing at run time
 
 @atexit.register
 def _wait_for_runs():
-    """Runs that were interrupted end before what they need does; who interrupts again ends the process."""
+    """Runs that were interrupted end before what they need does; who interrupts again ends the process. Daemon threads
+    stay in native code from here on."""
     try:
         while _native.abandoned_runs():
             time.sleep(0.02)
     except KeyboardInterrupt:
         os._exit(130)
+    _native.close_interpreter()
 
 
 class Session:

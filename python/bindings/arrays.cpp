@@ -50,7 +50,7 @@ class HeldBuffer final : public tensor::Storage {
   HeldBuffer& operator=(const HeldBuffer&) = delete;
   ~HeldBuffer() override {
     if (Py_IsInitialized() == 0) return;
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     PyBuffer_Release(&view_);
   }
   uint64_t size_bytes() const override { return static_cast<uint64_t>(view_.len); }

@@ -14,6 +14,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "assay/model.h"
+#include "interpreter_lock.h"
 #include "tasks/observer.h"
 #include "tensor/named.h"
 
@@ -52,7 +53,7 @@ class PythonObserver final : public tasks::Observer {
 // Gives up the lock of the interpreter while native code runs.
 template <typename Fn>
 auto unlocked(Fn&& fn) {
-  const nb::gil_scoped_release release;
+  const Unlocked scope;
   return fn();
 }
 

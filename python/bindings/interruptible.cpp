@@ -43,7 +43,7 @@ struct Work {
   }
 
   bool wait() {
-    const nb::gil_scoped_release release;
+    const Unlocked scope;
     std::unique_lock lock(mutex);
     return changed.wait_for(lock, kBetweenLooks, [this] { return is_over; });
   }

@@ -1,3 +1,5 @@
+#include <typeinfo>
+
 #include "assay/error.h"
 #include "convert.h"
 
@@ -19,6 +21,15 @@ void translate(const std::exception_ptr& thrown, void* type) {
   }
 }
 
+// Where a value is taken out of a Python object of another type, or out of text that UTF-8 cannot hold.
+void translate_cast(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::bad_cast&) {
+    PyErr_SetString(PyExc_TypeError, "a value has another type than expected here, or is text that is not UTF-8");
+  }
+}
+
 }  // namespace
 }  // namespace assay::python
 
@@ -32,6 +43,7 @@ NB_MODULE(_native, module) {  // NOLINT
   PyObject* const error = PyErr_NewException("assay.exception.PolygraphyException", PyExc_Exception, nullptr);
   module.attr("Error") = nb::steal(error);
   nb::register_exception_translator(translate, error);
+  nb::register_exception_translator(translate_cast);
   bind_arrays(module);
   bind_models(module);
   bind_edits(module);

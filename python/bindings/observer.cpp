@@ -4,7 +4,7 @@
 namespace assay::python {
 
 void PythonObserver::tell(LogLevel level, std::string_view text) {
-  const nb::gil_scoped_acquire lock;
+  const Locked lock;
   if (!on_message_.is_none()) on_message_(static_cast<int>(level), nb::str(text.data(), text.size()));
 }
 
@@ -18,7 +18,7 @@ void PythonObserver::on_finding(const Diagnostic& finding) {
 void PythonObserver::on_traceback(std::string_view lines) { tell(LogLevel::error, lines); }
 
 bool PythonObserver::is_cancelled() {
-  const nb::gil_scoped_acquire lock;
+  const Locked lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
   return false;
 }

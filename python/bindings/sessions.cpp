@@ -8,6 +8,7 @@
 #include "exec/backend.h"
 #include "exec/feeds.h"
 #include "library/content.h"
+#include "tasks/threads.h"
 
 namespace assay::python {
 namespace {
@@ -245,7 +246,7 @@ void require_whole(const Model& model) {
 }
 
 void end_if_interrupted() {
-  const nb::gil_scoped_acquire lock;
+  const Locked lock;
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
@@ -280,7 +281,7 @@ void build_plan(const Model& model, const std::string& path, const Wanted& wante
   exec::SessionOptions options = options_of(wanted);
   options.on_layer = [&](uint64_t done, uint64_t total) {
     end_if_interrupted();
-    const nb::gil_scoped_acquire lock;
+    const Locked lock;
     if (!on_layer.is_none() && on_layer(done, total).is(nb::bool_(false))) {
       fail(ErrorCode::cancelled, "the build was ended");
     }
@@ -317,13 +318,15 @@ nb::list layers_of(const engine::PlannedModel& planned) {
   return found;
 }
 
-// (metadata of the source model, the source model, layers, whether it was stripped) of a plan. Weights may be missing.
+// (metadata of the source model, the source model, layers, whether it was stripped, whether other weights can take the
+// place of those it was built with) of a plan. Weights may be missing.
 nb::tuple read_plan(const std::string& path) {
   const engine::SavedPlan plan = unlocked([&] { return engine::open_plan(path); });
   const std::vector<engine::PlannedModel>& planned = plan.manifest().planned;
   const nb::list layers = planned.empty() ? nb::list() : layers_of(planned[0]);
+  const bool is_stripped = plan.manifest().is_stripped;
   return nb::make_tuple(plan.source().header().metadata, library::make_model(plan.source().copy(), path, {}), layers,
-                        plan.manifest().is_stripped);
+                        is_stripped, is_stripped || !plan.manifest().source_weights.empty());
 }
 
 }  // namespace
@@ -333,6 +336,7 @@ void bind_sessions(nb::module_& module) {
       .def(
           "__init__",
           [](Wanted* self, std::string backend, Settings settings, std::vector<std::string> values, unsigned threads) {
+            tasks::check_threads(threads);
             new (self) Wanted{std::move(backend), std::move(settings), std::move(values), threads};
           },
           nb::arg("backend"), nb::arg("settings") = Settings{}, nb::arg("values") = std::vector<std::string>{},
@@ -349,6 +353,7 @@ void bind_sessions(nb::module_& module) {
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);
   module.def("abandoned_runs", abandoned_runs);
+  module.def("close_interpreter", close_interpreter);
   module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("open_plan", open_plan, nb::arg("path"), nb::arg("wanted"), nb::arg("on_message") = nb::none());
   module.def("build_plan", build_plan, nb::arg("model"), nb::arg("path"), nb::arg("wanted"),

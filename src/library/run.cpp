@@ -8,6 +8,7 @@
 #include "library/content.h"
 #include "library/observer.h"
 #include "tasks/check.h"
+#include "tasks/threads.h"
 
 namespace assay {
 namespace {
@@ -48,6 +49,7 @@ tasks::RunRequest request_of(const RunOptions& options) {
   tasks::RunRequest request;
   request.backends = options.backends;
   request.session.max_memory_bytes = options.max_memory_bytes;
+  tasks::check_threads(options.threads);
   request.session.threads = options.threads;
   request.session.search.python = options.python;
   for (const auto& [name, values] : options.settings) set(name, values, request.session.settings);

@@ -272,6 +272,21 @@ void use_little_memory() {
   std::_Exit(failed == 4 && report.verdict == Verdict::equal ? 0 : 1);
 }
 
+TEST(LibraryThreads, MoreThreadsThanAMachineHasAreAnError) {
+  const Model model =
+      Model::from_text("<ir_version: 8, opset_import: [\"\" : 17]> g (float[2] x) => (float[2] y) { y = Neg(x) }");
+  RunOptions options;
+  options.backends = {"ref"};
+  options.threads = 4000000000;
+  try {
+    model.run(options);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    EXPECT_NE(error.line().find("threads"), std::string::npos);
+  }
+}
+
 TEST(LibraryMemory, WhatTheSystemRefusesIsAnErrorToo) {
   if (kIsSanitized) GTEST_SKIP() << "limits of addresses mean nothing";
   GTEST_FLAG_SET(death_test_style, "threadsafe");

@@ -1,10 +1,16 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 
 #include "base/parallel.h"
 
 namespace assay::tasks {
+
+// What a user may ask for.
+unsigned most_threads();
+// Error (usage) for more.
+void check_threads(uint64_t count);
 
 // The threads of a task while it runs.
 class TaskThreads {

@@ -77,6 +77,19 @@ def test_names_are_the_same_modules_in_this_process_only():
     assert run("-c", "import polygraphy, assay; print(polygraphy is assay)").stdout == "False\n"
 
 
+def test_memory_that_cannot_be_had_is_one_error():
+    code = """if True:
+        import assay.compat
+        assay.compat.install()
+        import pycuda.driver as cuda
+        try:
+            cuda.mem_alloc(1 << 62)
+        except Exception as error:
+            print(type(error).__name__)"""
+    done = run("-c", code)
+    assert "AttributeError" not in done.stdout + done.stderr, done
+
+
 def test_memory_that_is_not_there_is_not_touched():
     code = """if True:
         from assay.compat import cudart

@@ -465,5 +465,13 @@ def test_memory_stays_flat():
     checks.stays_flat(edit)
 
 
+def test_a_graph_that_is_its_own_body():
+    graph = ours.import_onnx(checks.save_identity())
+    graph.nodes[0].attrs["body"] = graph
+    for call in (graph.cleanup, graph.copy, graph.toposort, lambda: ours.export_onnx(graph)):
+        with checks.raises(ours.OnnxGraphSurgeonException, "a graph is a body of itself"):
+            call()
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

@@ -3,6 +3,8 @@
 import copy
 import io
 import pickle
+import subprocess
+import sys
 
 import checks
 import numpy as np
@@ -24,6 +26,7 @@ from assay.datatype import DataType
 from assay.exception import PolygraphyException
 from assay.json import Decoder, Encoder, from_json, load_json, save_json, to_json
 from assay.logger import G_LOGGER
+from assay.session import Session
 from onnx import helper, numpy_helper
 from polygraphy.logger import G_LOGGER as REAL_LOGGER
 
@@ -438,6 +441,50 @@ def test_the_log():
         G_LOGGER.info("three")
     G_LOGGER.log_file = None
     assert open("log.txt").read() == "[W]     one\n        two\n"
+
+
+def test_values_of_other_types_are_type_errors():
+    session = Session(checks.save_identity(), "ref")
+    for wrong in ("\ud800", slice(1), (each for each in ()), int):
+        with checks.raises((TypeError, PolygraphyException)):
+            session.run(None, {wrong: np.ones((1, 1, 2, 2), np.float32)})
+    for wrong in ("\ud800", "results", b"results", None, 5):
+        with checks.raises(PolygraphyException, "expected RunResults"):
+            Comparator.validate(wrong)
+    with checks.raises((TypeError, PolygraphyException)):
+        L2CompareFunc.compare_output("mlp", "mlp", -5)
+
+
+ENDS_WHILE_IT_RUNS = """
+import sys, threading, time
+import numpy as np
+from assay.session import Session
+
+session = Session(sys.argv[1], sys.argv[2])
+feeds = {"x": np.ones((1, 1, 2, 2), np.float32)}
+begun = threading.Event()
+
+
+def work():
+    while True:
+        session.run(None, feeds)
+        begun.set()
+
+
+threading.Thread(target=work, daemon=True).start()
+begun.wait()
+time.sleep(0.001 * int(sys.argv[3]))
+print("the end")
+"""
+
+
+def test_daemon_threads_do_not_crash_the_end():
+    open("ends.py", "w").write(ENDS_WHILE_IT_RUNS)
+    onnx.save(checks.save_identity(), "m.onnx")
+    for backend in ("ref", "ref-fp64", "onnxrt", "engine"):
+        for delay in range(4):
+            done = subprocess.run([sys.executable, "ends.py", "m.onnx", backend, str(delay)], capture_output=True, text=True)
+            assert done.returncode == 0 and done.stdout.endswith("the end\n"), (backend, delay, done)
 
 
 if __name__ == "__main__":

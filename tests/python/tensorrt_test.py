@@ -340,6 +340,23 @@ def test_weights_of_stripped_engines_come_from_models():
     assert np.allclose(found, reference(2 * kernel, bias, x), rtol=1e-4, atol=1e-4)
 
 
+def test_plans_of_the_program_are_refitted():
+    x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
+    onnx.save(onnx.load_from_string(convolution(kernel, bias)), "conv.onnx")
+    for words in ([], ["--refittable"], ["--strip-plan"]):
+        subprocess.run([os.environ["ASSAY"], "convert", "conv.onnx", *words, "-o", "conv.engine", "--force", "-q"], check=True)
+        engine = trt.Runtime(LOGGER).deserialize_cuda_engine(open("conv.engine", "rb").read())
+        assert engine.refittable == bool(words)
+        if not words:
+            continue
+        refitter = trt.Refitter(engine, LOGGER)
+        assert refitter.get_all() == (["conv", "conv"], [trt.WeightsRole.KERNEL, trt.WeightsRole.BIAS])
+        assert refitter.set_weights("conv", trt.WeightsRole.KERNEL, -kernel)
+        assert refitter.set_weights("conv", trt.WeightsRole.BIAS, 2 * bias) and refitter.refit_cuda_engine()
+        found = engine.create_execution_context().infer({"x0": x})["y"]
+        assert np.allclose(found, reference(-kernel, 2 * bias, x), rtol=1e-4, atol=1e-4)
+
+
 def test_layers_are_told_their_precision():
     x, kernel, bias = floats(1, 30, 5, 5), floats(40, 30, 3, 3), floats(40)
 

@@ -95,6 +95,8 @@ def _stream(runners, data_loader):
 def _all_results(run_results):
     if isinstance(run_results, RunResults):
         return run_results
+    if not util.is_sequence(run_results):
+        G_LOGGER.critical(f"expected RunResults or a list of them, seen {type(run_results).__name__}")
     joined = RunResults()
     parts = list(run_results)
     if parts and isinstance(parts[0], RunResults):

@@ -11,6 +11,8 @@ driver = autoinit = sys.modules[__name__]
 class DeviceAllocation:
     """Memory that goes with its object."""
 
+    ptr = 0
+
     def __init__(self, nbytes):
         self.ptr = wrapper().malloc(nbytes)
         self.nbytes = int(nbytes)

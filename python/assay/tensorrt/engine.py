@@ -68,6 +68,7 @@ class ICudaEngine(Bindings, NoOpContext):
         self._contexts: weakref.WeakSet = weakref.WeakSet()
         metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
         self._weights, self._marked = (json.loads(metadata.get(key, "null")) for key in (WEIGHTS, MARKED))
+        self._is_of_program = PROFILES not in metadata  # not built by this module, which notes what may be refitted
         self.name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
         self._ports = self._ports_of(self._session)
@@ -86,7 +87,7 @@ class ICudaEngine(Bindings, NoOpContext):
 
     def _open_plan(self):
         with in_memory(self._data) as path:
-            metadata, self._source, self._layers, is_stripped = _native.read_plan(path)
+            metadata, self._source, self._layers, is_stripped, self._keeps_weights = _native.read_plan(path)
             metadata = dict(metadata)
             self._read_debug(metadata)
             self._session = None if is_stripped else self._open(path, {}, self._hidden)
@@ -101,7 +102,7 @@ class ICudaEngine(Bindings, NoOpContext):
                 return self._open(path, {})
 
         self._session = PipelineSession(self._data, open_plan)
-        self._source, self._layers = None, []
+        self._source, self._layers, self._keeps_weights = None, [], False
         for step in self._session.header["steps"]:
             name = step["plugin"][0] if "plugin" in step else "native part"
             tensors = {key: [(each, None, [], "") for each in step[key]] for key in ("inputs", "outputs")}
@@ -140,7 +141,7 @@ class ICudaEngine(Bindings, NoOpContext):
         for context in self._contexts:
             context._renew()
 
-    refittable = property(lambda self: self._weights is not None)
+    refittable = property(lambda self: self._weights is not None or (self._is_of_program and self._keeps_weights))
     num_io_tensors = property(lambda self: len(self._ports))
     num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
     num_layers = property(lambda self: len(self._layers))

@@ -13,7 +13,8 @@ from assay.tensorrt.parser import ParserError
 
 
 class Refitter(NoOpContext):
-    """Replaces weights of an engine that was built with BuilderFlag.REFIT or STRIP_PLAN; its tactics stay."""
+    """Replaces weights of an engine that was built with BuilderFlag.REFIT or STRIP_PLAN, or by `convert --refittable`;
+    its tactics stay."""
 
     def __init__(self, engine, logger) -> None:
         from assay.graphsurgeon import import_onnx
@@ -29,7 +30,8 @@ class Refitter(NoOpContext):
         tensors = self._graph.tensors()
         self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"
                            and (engine._marked is None or name in engine._marked)}
-        self._places = {(layer, WeightsRole[role]): name for layer, role, name in engine._weights}
+        rows = _weights_of(self._graph) if engine._weights is None else engine._weights
+        self._places = {(layer, WeightsRole[role]): name for layer, role, name in rows}
         self._given: dict = {}
 
     def _roles(self, names):
@@ -129,6 +131,19 @@ class Refitter(NoOpContext):
             save(self._graph, path, do_type_check=False)
             self.engine._refit(path, native_log(self.logger))
         self._given = {}
+
+
+def _weights_of(graph):
+    """(layer, role, name) of all weights of a model, as a network that is parsed from it has them."""
+    rows = {}
+    for node in graph.nodes:
+        is_window = node.op in ("Conv", "ConvTranspose")
+        for place, tensor in enumerate(node.inputs):
+            if type(tensor).__name__ != "Constant":
+                continue
+            role = {1: "KERNEL", 2: "BIAS"}.get(place) if is_window else None
+            rows.setdefault(tensor.name, (node.name if role else tensor.name, role or "CONSTANT", tensor.name))
+    return list(rows.values())
 
 
 def _is_absent(constant):

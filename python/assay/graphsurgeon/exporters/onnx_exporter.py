@@ -204,6 +204,7 @@ def _header(graph, kwargs):
     return header
 
 
+@misc.finite_bodies()
 @misc.without_collections()
 def export_onnx(graph: Graph, do_type_check: bool = True, **kwargs) -> Model:
     """The model of a graph, with the attributes of `onnx.ModelProto`. Other arguments are fields of it."""

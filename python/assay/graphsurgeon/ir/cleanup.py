@@ -1,8 +1,9 @@
 """Removes what no output needs."""
 
-from assay.graphsurgeon.util.misc import remove_identical, without_collections
+from assay.graphsurgeon.util.misc import finite_bodies, remove_identical, without_collections
 
 
+@finite_bodies()
 @without_collections()
 def cleanup(graph, remove_unused_node_outputs, recurse_subgraphs, remove_unused_graph_inputs, recurse_functions):
     """See Graph.cleanup."""

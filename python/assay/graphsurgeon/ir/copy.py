@@ -3,6 +3,7 @@
 from assay.graphsurgeon.util import misc
 
 
+@misc.finite_bodies()
 def copy_graph(graph, tensor_map=None):
     """See Graph.copy."""
     outer = misc.default_value(tensor_map, {})

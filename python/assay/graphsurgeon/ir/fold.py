@@ -31,6 +31,7 @@ class FoldOptions:
     recurse_functions: bool = True
 
 
+@misc.finite_bodies()
 def fold_constants(graph, options):
     """See Graph.fold_constants."""
     if options.partitioning not in (None, "basic", "recursive"):

@@ -2,9 +2,10 @@
 
 from assay.graphsurgeon.ir.cleanup import all_inputs
 from assay.graphsurgeon.logger import G_LOGGER
-from assay.graphsurgeon.util.misc import without_collections
+from assay.graphsurgeon.util.misc import finite_bodies, without_collections
 
 
+@finite_bodies()
 @without_collections()
 def toposort(graph, recurse_subgraphs, recurse_functions, mode):
     """See Graph.toposort."""

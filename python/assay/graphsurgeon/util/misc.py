@@ -17,6 +17,17 @@ def without_collections():
             gc.enable()
 
 
+@contextlib.contextmanager
+def finite_bodies():
+    """A graph that is its own body is an error that says so."""
+    from assay.graphsurgeon.util.exception import OnnxGraphSurgeonException
+
+    try:
+        yield
+    except RecursionError:
+        raise OnnxGraphSurgeonException("bodies are nested too deeply, or a graph is a body of itself") from None
+
+
 def default_value(value, default):
     """The value, or what stands for None."""
     return default if value is None else value

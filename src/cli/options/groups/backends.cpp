@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <thread>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/values.h"
 #include "tasks/check.h"
+#include "tasks/threads.h"
 
 namespace assay::cli {
 namespace {
@@ -106,7 +106,7 @@ std::vector<std::string> setting_values(const SettingWords& setting, const Argum
 unsigned parse_threads(const Arguments& arguments) {
   if (arguments.value("--threads").empty()) return 0;  // not given, or the flag of `bench`
   const uint64_t threads = parse_count("--threads", arguments.value("--threads"), 1);
-  const uint64_t most = std::max(64U, 4 * std::thread::hardware_concurrency());
+  const unsigned most = tasks::most_threads();
   if (threads > most) fail(ErrorCode::usage, "--threads must be at most {} on this machine, seen {}", most, threads);
   return static_cast<unsigned>(threads);
 }
