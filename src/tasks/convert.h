@@ -69,6 +69,8 @@ struct ConvertOutcome {
   ir::Model model;
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
+// Whether a file is a plan of the engine that was built of this model's file.
+bool is_plan_of(const std::string& plan, const std::string& model);
 // What a backend that is asked for integers is to run instead of a model.
 struct QuantizedCopy {
   const ir::Model& model;

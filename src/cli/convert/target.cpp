@@ -74,7 +74,8 @@ ConversionTarget conversion_target(const Arguments& arguments) {
     if (arguments.has("--clip-casts"))
       fail(ErrorCode::usage, "--clip-casts edits an ONNX model, and the output is an engine");
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";
-    return {model_output_path(arguments, model, name), true};
+    const auto is_own = [&](const std::string& path) { return tasks::is_plan_of(path, model); };
+    return {model_output_path(arguments, model, name, is_own), true};
   }
   refuse_engine_settings(arguments);
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty() ||

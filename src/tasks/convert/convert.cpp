@@ -1,7 +1,12 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/paths.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "convert/conversion/half.h"
 #include "convert/conversion/weights.h"
+#include "engine/plan/saved_plan.h"
 #include "engine/quantization.h"
 #include "exec/backend.h"
 #include "ir/edit.h"
@@ -61,14 +66,22 @@ results::ConversionReport apply(const ConvertRequest& request, ConversionJob& jo
   return report;
 }
 
+constexpr const char* kModelOfPlan = "assay.model";  // metadata of a plan that was built of a changed model
+
 bool is_changed(const ConvertRequest& request) {
   return request.infers || !request.outputs.is_empty() || !request.interface_types.empty() ||
          !std::holds_alternative<std::monostate>(request.conversion);
 }
 
-void build_plan(const ConvertRequest& request, const ir::Model& model, Observer& observer) {
+std::string full_path(const std::string& path) { return absolute_path(path).lexically_normal().string(); }
+
+void build_plan(const ConvertRequest& request, ir::Model& model, Observer& observer) {
   exec::SessionOptions session = request.session;
   session.path = is_changed(request) ? "" : runnable_path(request.edit.model);
+  const std::string& path = request.edit.model.path;
+  if (session.path.empty() && !path.empty() && path != "-") {
+    ir::Edit(model).header().metadata.emplace_back(kModelOfPlan, full_path(path));
+  }
   session.on_layer = layer_counter(observer);
   observer.info("Building engine: " + printable(request.edit.output));
   Diagnostics findings;
@@ -110,6 +123,18 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
                     {"save_seconds", saving.seconds()},
                     {"total_seconds", total.seconds()}};
   return {std::move(report), std::move(loaded.model)};
+}
+
+bool is_plan_of(const std::string& plan, const std::string& model) {
+  if (!engine::PlanFile::is_plan(plan)) return false;
+  const auto found = attempt([&] {
+    const engine::SavedPlan saved = engine::open_plan(plan);
+    const std::pair<std::string, std::string> noted(kModelOfPlan, full_path(model));
+    const auto& metadata = saved.source().header().metadata;
+    return saved.manifest().source == noted.second || std::ranges::find(metadata, noted) != metadata.end();
+  });
+  const bool* is_of_model = std::get_if<bool>(&found);
+  return is_of_model != nullptr && *is_of_model;
 }
 
 std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer) {

@@ -30,6 +30,11 @@ OptionGroup model_output_group(bool is_model) {
 }
 
 std::string model_output_path(const Arguments& arguments, const std::string& model, std::string_view suffix) {
+  return model_output_path(arguments, model, suffix, [](const std::string&) { return false; });
+}
+
+std::string model_output_path(const Arguments& arguments, const std::string& model, std::string_view suffix,
+                              FunctionRef<bool(const std::string&)> may_replace) {
   if (arguments.has("--output")) {
     std::string path = arguments.value("--output");
     if (path.empty()) fail(ErrorCode::usage, "--output: expected the name of a file, got an empty word");
@@ -44,7 +49,7 @@ std::string model_output_path(const Arguments& arguments, const std::string& mod
   std::string path = (is_name ? fs::path(model).replace_filename(suffix)
                               : fs::path(model).replace_extension(fmt::format(".{}.onnx", suffix)))
                          .string();
-  if (!arguments.flag("--force") && is_there(path)) {
+  if (!arguments.flag("--force") && is_there(path) && !may_replace(path)) {
     fail(ErrorCode::usage, "`{}` already exists: name another file with --output, or use --force to overwrite it",
          printable(path));
   }
