@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/named_results.h"
 
 namespace assay::ir {
 namespace {
@@ -78,8 +79,15 @@ class Selector {
       for (const ValueId value : candidates_) by_name_[name_of(value)].push_back(value);
     }
     const auto found = by_name_.find(wanted);
-    if (found == by_name_.end()) fail_unknown(wanted);
+    if (found == by_name_.end()) return take_results(wanted);
     for (const ValueId value : found->second) take(value);
+  }
+
+  // A node's name means its results.
+  void take_results(const std::string& node) {
+    const std::vector<ValueId> results = named_results(model_, model_.main_graph(), node);
+    if (results.empty()) fail_unknown(node);
+    for (const ValueId value : results) take(value);
   }
 
   std::vector<ValueId> selected() {

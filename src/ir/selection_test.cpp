@@ -51,6 +51,12 @@ TEST(SelectOutputs, debugged_are_beside_the_others) {
   EXPECT_EQ(error_of({.debugged = {"tt"}}), "the model has no value `tt`; did you mean `t`?");
 }
 
+TEST(SelectOutputs, a_nodes_name_means_its_results) {
+  const Model model = testing_support::parsed("g (float[4] x) => (float[2] y, float[2] z) { [cut] y, z = Split(x) }");
+  Diagnostics findings;
+  EXPECT_EQ(select_outputs(model, {.names = {"cut"}}, findings).size(), 2U);
+}
+
 TEST(SelectOutputs, what_fits_nothing) {
   EXPECT_EQ(error_of({.names = {"tt"}}), "the model has no value `tt`; did you mean `t`?");
   EXPECT_EQ(error_of({.op_types = {"Ad"}}), "the model has no node of the type `Ad`; did you mean `Add`?");

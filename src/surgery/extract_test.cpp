@@ -117,6 +117,15 @@ TEST(Extract, bodies_keep_what_they_capture) {
             "`p` is in a body of the If node of `y`; expected a value of the main graph");
 }
 
+TEST(Extract, a_nodes_name_means_its_result) {
+  ir::Model model = parsed("g (float[4] x) => (float[4] y) { [first] a = Relu(x)  [second] y = Neg(a) }");
+  Diagnostics findings;
+  extract(model, {.inputs = {}, .outputs = named({"first"})}, findings);
+  EXPECT_EQ(model.text(model[model.outputs(model.main_graph())[0].value].name), "a");
+  EXPECT_EQ(extract_refusal("g (float[4] x) => (float[2] y, float[2] z) { [cut] y, z = Split(x) }", {{}, named({"cut"})}),
+            "`cut` is a node; expected one of its results: `y`, `z`");
+}
+
 TEST(Extract, refuses_what_cannot_be) {
   EXPECT_EQ(extract_refusal(kChain, {named({"b"}), {}}), "the outputs need `z` besides the given inputs; add it");
   EXPECT_EQ(extract_refusal(kChain, {named({"nope"}), {}}), "the model has no value `nope`");

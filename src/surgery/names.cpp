@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/named_results.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
 
@@ -27,11 +28,20 @@ NamedValues::NamedValues(const ir::Model& model)
 ir::ValueId NamedValues::operator[](std::string_view name) const {
   const ir::Symbol symbol = model_.symbols().find(name);
   const bool is_known = symbol && symbol.index < values_.size() && values_[symbol.index];
-  if (!is_known) fail_unknown(name);
+  if (!is_known) return result_of(name);
   if (is_defined_twice_[symbol.index]) {
     fail(ErrorCode::parse, "the model defines `{}` twice: the name is ambiguous", printable(name));
   }
   return values_[symbol.index];
+}
+
+ir::ValueId NamedValues::result_of(std::string_view node) const {
+  const std::vector<ir::ValueId> results = ir::named_results(model_, model_.main_graph(), node);
+  if (results.empty()) fail_unknown(node);
+  if (results.size() == 1) return results.front();
+  std::vector<std::string> names;
+  for (const ir::ValueId result : results) names.push_back(printable(model_.text(model_[result].name)));
+  fail(ErrorCode::usage, "`{}` is a node; expected one of its results: `{}`", printable(node), join(names, "`, `"));
 }
 
 void NamedValues::fail_unknown(std::string_view name) const {

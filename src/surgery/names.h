@@ -12,10 +12,12 @@ class NamedValues {
  public:
   explicit NamedValues(const ir::Model& model);
 
-  // Error (usage) for an unknown name (with the nearest one), a name inside a body, or a name of two values.
+  // A node's name means its only result. Error (usage) for an unknown name (with the nearest one), a name inside a
+  // body, a node with several results, or a name of two values.
   ir::ValueId operator[](std::string_view name) const;
 
  private:
+  ir::ValueId result_of(std::string_view node) const;
   [[noreturn]] void fail_unknown(std::string_view name) const;
 
   const ir::Model& model_;
