@@ -57,13 +57,15 @@ struct InterfaceDifferences {
   bool reordered = false;
 };
 
-// How far two tensors of the same shape are apart. max and mean are of elements that are finite on both sides.
+// How far two tensors of the same shape are apart. max, mean and norm are of elements that are finite on both
+// sides.
 struct TensorDistance {
   uint64_t count = 0;
   uint64_t differing_count = 0;  // elements beyond the tolerance
   double max_abs = 0;
   double max_rel = 0;  // |a-b| / |b| where b is not zero
   double mean_abs = 0;
+  double relative_norm = 0;              // |a-b| / |a| of whole tensors, in the Euclidean norm
   std::vector<int64_t> first_differing;  // index; empty: none, or a scalar
   uint64_t nan_count_before = 0;
   uint64_t nan_count_after = 0;

@@ -56,6 +56,7 @@ class Comparison {
       if (same_tile(bytes_a, bytes_b, first, count)) {
         count_specials(std::span(tile_a_.data(), count), result_.nan_count_after, result_.inf_count_after);
         finite_count_ += count;
+        for (const T value : std::span(tile_a_.data(), count)) add_to_norm(value);
         continue;
       }
       load(bytes_b, first, std::span(tile_b_.data(), count));
@@ -63,6 +64,7 @@ class Comparison {
       add(first, count);
     }
     result_.mean_abs = finite_count_ > 0 ? sum_ / static_cast<double>(finite_count_) : 0;
+    if (squares_ > 0) result_.relative_norm = static_cast<double>(std::sqrt(squares_ / norm_));
     return std::move(result_);
   }
 
@@ -101,9 +103,16 @@ class Comparison {
       if (!std::isfinite(distance)) continue;
       ++finite_count_;
       sum_ += distance;
+      squares_ += static_cast<long double>(distance) * distance;
+      add_to_norm(tile_a_[i]);
       result_.max_abs = std::max(result_.max_abs, distance);
       if (size > 0 && std::isfinite(size)) result_.max_rel = std::max(result_.max_rel, distance / size);
     }
+  }
+
+  void add_to_norm(T value) {
+    const long double size = magnitude(value);
+    if (std::isfinite(size)) norm_ += size * size;
   }
 
   void add_differing(uint64_t place, uint64_t in_tile) {
@@ -116,6 +125,8 @@ class Comparison {
   const Tolerance& tolerance_;
   TensorDistance result_;
   double sum_ = 0;
+  long double squares_ = 0;  // of distances
+  long double norm_ = 0;     // of the first side, squared; wide enough for all squares of doubles
   uint64_t finite_count_ = 0;
   std::array<T, kTile> tile_a_;
   std::array<T, kTile> tile_b_;

@@ -44,7 +44,16 @@ TEST(WeightDiff, numbers_by_hand) {
   EXPECT_DOUBLE_EQ(d.max_abs, 2);
   EXPECT_DOUBLE_EQ(d.max_rel, 0.5);
   EXPECT_DOUBLE_EQ(d.mean_abs, 2.5 / 6);
+  EXPECT_DOUBLE_EQ(d.relative_norm, std::sqrt(4.25 / 91));
   EXPECT_EQ(d.first_differing, (std::vector<int64_t>{1, 0}));
+}
+
+TEST(WeightDiff, norms_of_any_size) {
+  EXPECT_DOUBLE_EQ(tensor_distance(numbers<double>(DType::float64, {1e300, 0}), numbers<double>(DType::float64, {0, 0}), {})
+                       .relative_norm,
+                   1);
+  EXPECT_EQ(tensor_distance(floats({0, 0}), floats({0, 1}), {}).relative_norm, kInf);
+  EXPECT_EQ(tensor_distance(floats({0, kNan}), floats({0, 1}), {}).relative_norm, 0);
 }
 
 TEST(WeightDiff, tolerance_refers_to_the_second_side) {
@@ -137,6 +146,9 @@ TEST(WeightDiff, tiles_do_not_show) {
   const TensorDistance d = tensor_distance(floats(values), floats(changed), {});
   EXPECT_EQ(d.differing_count, 4u);
   EXPECT_EQ(d.first_differing, (std::vector<int64_t>{4095}));
+  double squares = 0;
+  for (const double value : values) squares += value * value;
+  EXPECT_NEAR(d.relative_norm, std::sqrt(4 * 25 / squares), 1e-12);
   EXPECT_NEAR(d.mean_abs, sum / static_cast<double>(values.size()), 1e-12);
 }
 

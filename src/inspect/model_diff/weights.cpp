@@ -1,3 +1,7 @@
+#include <algorithm>
+#include <cmath>
+#include <functional>
+
 #include "base/error.h"
 #include "inspect/model_diff/parts.h"
 #include "inspect/model_overview.h"
@@ -14,9 +18,19 @@ class WeightDiff {
   void run() {
     for (uint32_t i = 0; i < context_.a.value_slots(); ++i) add_of_a(ValueId{i});
     for (uint32_t i = 0; i < context_.b.value_slots(); ++i) add_of_b(ValueId{i});
+    std::ranges::stable_sort(part_.changed, std::greater(), size_of);
   }
 
  private:
+  // Other types come first, then what no norm can tell, then the greatest relative distances.
+  static double size_of(const results::WeightDifference& weight) {
+    if (!weight.distance) return HUGE_VAL;
+    const results::TensorDistance& distance = *weight.distance;
+    const bool has_specials = distance.nan_count_before != distance.nan_count_after ||
+                              distance.inf_count_before != distance.inf_count_after;
+    return has_specials || !distance.numeric ? HUGE_VAL : distance.relative_norm;
+  }
+
   static bool is_weight(const ir::Model& model, ValueId value) {
     return value && model[value].alive && model[value].constant;
   }

@@ -145,6 +145,7 @@ void DiffWriter::distance(const results::TensorDistance& distance) {
   json_.field("max_abs", distance.max_abs);
   json_.field("max_rel", distance.max_rel);
   json_.field("mean_abs", distance.mean_abs);
+  json_.field("relative_norm", distance.relative_norm);
   json_.field("nan_count_before", distance.nan_count_before);
   json_.field("nan_count_after", distance.nan_count_after);
   json_.field("inf_count_before", distance.inf_count_before);

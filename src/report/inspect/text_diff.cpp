@@ -124,8 +124,8 @@ std::string distance_text(const results::TensorDistance& distance) {
   std::string text = fmt::format("{} of {} elements differ{}", distance.differing_count, distance.count,
                                  place_text(distance.first_differing));
   if (!distance.numeric) return text;
-  text += fmt::format(", max abs {:.6g}, max rel {:.6g}, mean abs {:.6g}", distance.max_abs, distance.max_rel,
-                      distance.mean_abs);
+  text += fmt::format(", max abs {:.6g}, max rel {:.6g}, mean abs {:.6g}, relative norm {:.3g}", distance.max_abs,
+                      distance.max_rel, distance.mean_abs, distance.relative_norm);
   text += specials_text("NaN", distance.nan_count_before, distance.nan_count_after);
   return text + specials_text("inf", distance.inf_count_before, distance.inf_count_after);
 }
