@@ -1,6 +1,7 @@
 #include "convert/conversion/int8.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <set>
 
@@ -12,7 +13,9 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
+#include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
+#include "schema/imports.h"
 
 namespace assay::convert {
 namespace {
@@ -35,6 +38,7 @@ class Int8Order {
 
   results::ConversionReport run() {
     report_.conversion = "int8";
+    raise_operator_set();
     if (wanted_.bound) keep_quantized_model();
     if (!needed_ranges().empty()) fuse_layers();
     const std::vector<std::string> names = needed_ranges();
@@ -54,6 +58,22 @@ class Int8Order {
  private:
   ir::Model& model() { return conversion_.model; }
   ir::NodeRange nodes() { return ir::nodes(model(), model().main_graph()); }
+
+  // Older models are written in the operator set that has what is needed.
+  void raise_operator_set() {
+    constexpr int64_t kFirst = 10;
+    constexpr int64_t kFirstPerChannel = 13;
+    constexpr std::array<std::string_view, 1> kPass = {"change-opset"};
+    const int64_t version = schema::imported_version(model());
+    const bool is_enough = version >= kFirstPerChannel || (version >= kFirst && !options_.per_channel);
+    if (is_enough || version == 0) return;
+    passes::Options options;
+    options.of<passes::OpsetOptions>().version = kFirstPerChannel;
+    passes::Pipeline(model(), conversion_.rewriter, options).run(kPass);
+    if (schema::imported_version(model()) != kFirstPerChannel) return;  // what plans quantizers refuses it
+    conversion_.host.info(fmt::format("The model is written in operator set {}: {} has no scales per channel",
+                                      kFirstPerChannel, version));
+  }
 
   // What costs too much was left float before, and would be measured again on numbers that are rounded by now.
   void keep_quantized_model() {
