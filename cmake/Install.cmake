@@ -41,3 +41,18 @@ file(RELATIVE_PATH to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/assay.pc.in ${CMAKE_BINARY_DIR}/assay.pc @ONLY)
 install(FILES ${CMAKE_BINARY_DIR}/assayConfigVersion.cmake DESTINATION ${package_dir})
 install(FILES ${CMAKE_BINARY_DIR}/assay.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# The manual page and the completions of shells, as the program prints them.
+if(NOT SKBUILD)
+  set(printed ${CMAKE_BINARY_DIR}/printed)
+  install(CODE "
+    function(print_and_install folder name)
+      file(MAKE_DIRECTORY ${printed})
+      execute_process(COMMAND $<TARGET_FILE:assay> \${ARGN} OUTPUT_FILE ${printed}/\${name} COMMAND_ERROR_IS_FATAL ANY)
+      file(INSTALL DESTINATION \${CMAKE_INSTALL_PREFIX}/\${folder} TYPE FILE FILES ${printed}/\${name})
+    endfunction()
+    print_and_install(${CMAKE_INSTALL_MANDIR}/man1 assay.1 docs man)
+    print_and_install(${CMAKE_INSTALL_DATADIR}/bash-completion/completions assay completion bash)
+    print_and_install(${CMAKE_INSTALL_DATADIR}/zsh/site-functions _assay completion zsh)
+    print_and_install(${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d assay.fish completion fish)")
+endif()

@@ -98,6 +98,13 @@ class LibraryTest(unittest.TestCase):
         run("cmake", "--build", build)
         self.check_run(build / "consumer")
 
+    def test_the_manual_and_completions_are_there(self):
+        share = self.prefix / "share"
+        self.assertEqual((share / "man/man1/assay.1").read_text(), run(os.environ["ASSAY"], "docs", "man"))
+        for place, shell in (("bash-completion/completions/assay", "bash"), ("zsh/site-functions/_assay", "zsh"),
+                             ("fish/vendor_completions.d/assay.fish", "fish")):
+            self.assertEqual((share / place).read_text(), run(os.environ["ASSAY"], "completion", shell))
+
     def test_pkg_config_finds_it(self):
         environment = {**os.environ, "PKG_CONFIG_PATH": str(self.libraries / "pkgconfig")}
         flags = run("pkg-config", "--cflags", "--libs", "assay", env=environment).split()
