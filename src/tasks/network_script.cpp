@@ -58,10 +58,11 @@ std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& func
   auto answer = contents(answer_memory, function.path);
   if (answer->size() != 0) return answer;
   const std::string error = text_of(*contents(error_memory, function.path));
-  const std::string reason = error.empty()
-                                 ? fmt::format("{} {}; such scripts need the Python package: pip install onnx-assay",
-                                               printable(python.string()), ending)
-                                 : printable(error);
+  const std::string reason =
+      error.empty()
+          ? fmt::format("{} {}; such scripts need the Python package: `pip install .` in the folder of the sources",
+                        printable(python.string()), ending)
+          : printable(error);
   fail(ErrorCode::usage, "the script `{}:{}`: {}", printable(function.path), printable(function.function), reason);
 }
 

@@ -28,6 +28,17 @@ int optimization_level(const std::string& wish) {
        "ORT_DISABLE_ALL, ORT_ENABLE_BASIC, ORT_ENABLE_EXTENDED, ORT_ENABLE_ALL");
 }
 
+// The Python package that has a provider which this library lacks.
+std::string package_hint(std::string_view letters) {
+  constexpr std::array kPackages = {std::pair{"cuda", "onnxruntime-gpu"}, std::pair{"tensorrt", "onnxruntime-gpu"},
+                                    std::pair{"openvino", "onnxruntime-openvino"}};
+  for (const auto& [provider, package] : kPackages) {
+    if (letters.find(provider) == std::string_view::npos) continue;
+    return fmt::format("; the package {} has it, in the place of onnxruntime", package);
+  }
+  return {};
+}
+
 // The provider that is meant: of that name, or the first with these letters in it.
 const std::string& find_provider(const std::vector<std::string>& available, const std::string& wish) {
   const auto exact = std::ranges::find(available, wish);
@@ -36,7 +47,8 @@ const std::string& find_provider(const std::vector<std::string>& available, cons
   for (const std::string& provider : available) {
     if (to_lower(provider).find(letters) != std::string::npos) return provider;
   }
-  fail(ErrorCode::usage, "onnxrt has no provider `{}`; available: {}", printable(wish), join(available, ", "));
+  fail(ErrorCode::usage, "onnxrt has no provider `{}`; available: {}{}", printable(wish), join(available, ", "),
+       package_hint(letters));
 }
 
 void append_cuda(const Library& library, SessionOptions* options) {
