@@ -26,6 +26,27 @@ constexpr std::array kVerbSummaries = {
     VerbSummary{"template", "write starting points for scripts"},
 };
 
+// What other tools have, and users' notes call; and what does it here.
+struct AbsentCommand {
+  std::string_view words, instead;
+};
+
+constexpr std::array kAbsentCommands = {
+    AbsentCommand{"view",
+                  "`run --report`, `debug accuracy --report` and `profile --report` write pages, and `inspect "
+                  "model --show layers attrs weights` lists a model"},
+    AbsentCommand{"plugin autotune", "`plugin replace` puts plugins in, and `bench --against` compares the models"},
+    AbsentCommand{"sweep", "docs/recipes.md has a loop over a folder of models, with JUnit and JSON reports"},
+};
+
+void refuse_absent(std::span<const std::string> words) {
+  for (const AbsentCommand& absent : kAbsentCommands) {
+    const std::vector<std::string_view> call = split(absent.words, ' ');
+    if (call.size() > words.size() || !std::ranges::equal(call, words.first(call.size()))) continue;
+    fail(ErrorCode::unsupported, "there is no command `{}`: {}", absent.words, absent.instead);
+  }
+}
+
 // The words by which a registered file is called: `inspect/diff_tactics` -> `inspect`, `diff-tactics`.
 std::vector<std::string> call_words(std::string_view path) {
   std::string text(path);
@@ -90,6 +111,7 @@ FoundCommand find_command(std::span<const std::string> words) {
       return {entry.make(), call.size()};
     }
   }
+  refuse_absent(words);
   const std::string& verb = words[0];
   if (!has_subcommands(verb)) fail_unknown("command", "", verb);
   if (words.size() == 1 || words[1].starts_with('-')) {

@@ -22,8 +22,8 @@ struct OutputSelection {
 // Whether the names and wildcards of `excluded` hold the name.
 bool is_excluded(const OutputSelection& selection, std::string_view name);
 
-// The selected values, none twice; the name of a node means its results. A pattern that fits nothing is a finding; a plain name that no value has, and a
-// selection of nothing, are an Error (usage).
+// The selected values, none twice; the name of a node means its results. A pattern that fits nothing is a finding; a
+// plain name that no value has, and a selection of nothing, are an Error (usage).
 std::vector<ValueId> select_outputs(const Model& model, const OutputSelection& selection, Diagnostics& findings);
 
 }  // namespace assay::ir

@@ -122,8 +122,9 @@ TEST(Extract, a_nodes_name_means_its_result) {
   Diagnostics findings;
   extract(model, {.inputs = {}, .outputs = named({"first"})}, findings);
   EXPECT_EQ(model.text(model[model.outputs(model.main_graph())[0].value].name), "a");
-  EXPECT_EQ(extract_refusal("g (float[4] x) => (float[2] y, float[2] z) { [cut] y, z = Split(x) }", {{}, named({"cut"})}),
-            "`cut` is a node; expected one of its results: `y`, `z`");
+  EXPECT_EQ(
+      extract_refusal("g (float[4] x) => (float[2] y, float[2] z) { [cut] y, z = Split(x) }", {{}, named({"cut"})}),
+      "`cut` is a node; expected one of its results: `y`, `z`");
 }
 
 TEST(Extract, refuses_what_cannot_be) {

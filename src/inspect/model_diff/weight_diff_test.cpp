@@ -49,9 +49,10 @@ TEST(WeightDiff, numbers_by_hand) {
 }
 
 TEST(WeightDiff, norms_of_any_size) {
-  EXPECT_DOUBLE_EQ(tensor_distance(numbers<double>(DType::float64, {1e300, 0}), numbers<double>(DType::float64, {0, 0}), {})
-                       .relative_norm,
-                   1);
+  EXPECT_DOUBLE_EQ(
+      tensor_distance(numbers<double>(DType::float64, {1e300, 0}), numbers<double>(DType::float64, {0, 0}), {})
+          .relative_norm,
+      1);
   EXPECT_EQ(tensor_distance(floats({0, 0}), floats({0, 1}), {}).relative_norm, kInf);
   EXPECT_EQ(tensor_distance(floats({0, kNan}), floats({0, 1}), {}).relative_norm, 0);
 }

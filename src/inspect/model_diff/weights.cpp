@@ -26,8 +26,8 @@ class WeightDiff {
   static double size_of(const results::WeightDifference& weight) {
     if (!weight.distance) return HUGE_VAL;
     const results::TensorDistance& distance = *weight.distance;
-    const bool has_specials = distance.nan_count_before != distance.nan_count_after ||
-                              distance.inf_count_before != distance.inf_count_after;
+    const bool has_specials =
+        distance.nan_count_before != distance.nan_count_after || distance.inf_count_before != distance.inf_count_after;
     return has_specials || !distance.numeric ? HUGE_VAL : distance.relative_norm;
   }
 

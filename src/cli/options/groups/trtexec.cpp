@@ -53,6 +53,10 @@ constexpr std::array<std::string_view, 16> kValuesWithoutEffect = {"--output",
                                                                    "--allocationStrategy",
                                                                    "--useRuntime"};
 
+// What loads code of TensorRT's.
+constexpr std::array<std::string_view, 4> kPluginValues = {"--plugins", "--staticPlugins", "--dynamicPlugins",
+                                                           "--setPluginsToSerialize"};
+
 bool is_without_effect(std::string_view name) {
   return std::ranges::find(kFlagsWithoutEffect, name) != kFlagsWithoutEffect.end() ||
          std::ranges::find(kValuesWithoutEffect, name) != kValuesWithoutEffect.end();
@@ -148,6 +152,7 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
   };
   for (const std::string_view name : kFlagsWithoutEffect) group.rows.push_back(row(name, Arity::flag));
   for (const std::string_view name : kValuesWithoutEffect) group.rows.push_back(row(name, Arity::one));
+  for (const std::string_view name : kPluginValues) group.rows.push_back(row(name, Arity::one));
   for (const std::string_view name : kBuilderValues) group.rows.push_back(row(name, Arity::one));
   for (OptionRow& own : group.rows) own.repeat = Repeat::append;
   const auto is_taken = [&](const OptionRow& own) {
@@ -159,6 +164,13 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
   };
   std::erase_if(group.rows, is_taken);
   return group;
+}
+
+void refuse_trtexec_plugins(const Arguments& arguments) {
+  for (const std::string_view name : kPluginValues) {
+    if (!arguments.has(name)) continue;
+    fail(ErrorCode::unsupported, "`{}` loads plugins of TensorRT, which the built-in engine does not run", name);
+  }
 }
 
 std::vector<std::string> bench_options_without_effect(const Arguments& arguments) {

@@ -11,6 +11,8 @@ namespace assay::cli {
 
 // Options of trtexec, without those that the other groups have.
 OptionGroup trtexec_group(const std::vector<OptionGroup>& others);
+// Error (unsupported) for options about plugins of TensorRT.
+void refuse_trtexec_plugins(const Arguments& arguments);
 // Those that were given and mean nothing here.
 std::vector<std::string> bench_options_without_effect(const Arguments& arguments);
 // Of --shapes; otherwise of the profile that is chosen.
