@@ -1,9 +1,13 @@
 // ONNX Runtime (the library at ASSAY_TEST_RUNTIME), which kills the process when it is given a model that holds the
-// text ASSAY_TEST_DIES_ON, at least ASSAY_TEST_DIES_FROM times, and not the text ASSAY_TEST_SPARED_BY.
+// text ASSAY_TEST_DIES_ON, at least ASSAY_TEST_DIES_FROM times, and not the text ASSAY_TEST_SPARED_BY; or when it is
+// given the name of a file that holds the text ASSAY_TEST_DIES_ON_FILE.
 #include <algorithm>
 #include <array>
 #include <csignal>
 #include <cstdlib>
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <string_view>
 
 #include <dlfcn.h>
@@ -39,6 +43,15 @@ Status* create_session(const Env* env, const void* bytes, size_t size, const Ses
                                                                                               made);
 }
 
+Status* create_session_of_file(const Env* env, const char* path, const SessionOptions* options, Session** made) {
+  const std::string_view deadly = variable("ASSAY_TEST_DIES_ON_FILE");
+  std::ifstream file(path, std::ios::binary);
+  const std::string model(std::istreambuf_iterator<char>(file), {});
+  if (!deadly.empty() && count_of(model, deadly) > 0) std::raise(SIGKILL);
+  using Create = decltype(&create_session_of_file);
+  return reinterpret_cast<Create>(const_cast<void*>(original[kCreateSession.place]))(env, path, options, made);
+}
+
 const ApiBase* original_base() {
   void* const library = dlopen(variable("ASSAY_TEST_RUNTIME").data(), RTLD_NOW | RTLD_LOCAL);
   return reinterpret_cast<const ApiBase* (*)()>(dlsym(library, "OrtGetApiBase"))();
@@ -48,6 +61,7 @@ const void* const* get_api(uint32_t version) {
   static std::array<const void*, kEntries> table;
   original = original_base()->get_api(version);
   std::copy_n(original, kEntries, table.begin());
+  table[kCreateSession.place] = reinterpret_cast<const void*>(&create_session_of_file);
   table[kCreateSessionFromArray.place] = reinterpret_cast<const void*>(&create_session);
   return table.data();
 }
