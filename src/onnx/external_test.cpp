@@ -63,6 +63,11 @@ TEST_F(External, reads_a_range) {
   EXPECT_EQ(text(load_model(external_tensor("W", {{"location", "./w.bin"}}))[ir::TensorId{0}].tensor), "01234567");
 }
 
+TEST_F(External, a_pointer_in_the_place_of_the_weights_is_named) {
+  folder_.put("w.bin", "version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n");
+  EXPECT_NE(line({{"location", "w.bin"}, {"offset", "100"}}).find("run `git lfs pull`"), std::string::npos);
+}
+
 TEST_F(External, locations_may_not_leave_the_folder) {
   const std::string outside = folder_.put("outside.bin", "0123456789").string();
   const TemporaryFolder other;

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "onnx/foreign.h"
 
 namespace assay::onnx {
 namespace fs = std::filesystem;
@@ -64,8 +65,9 @@ tensor::StoragePtr ExternalFiles::open(const ExternalReference& reference, std::
          needed_bytes);
   }
   if (offset > file->size() || needed_bytes > file->size() - offset) {
-    fail(ErrorCode::parse, "external data: {} bytes from offset {} on pass the end of `{}` ({} bytes)", needed_bytes,
-         offset, printable(reference.location), file->size());
+    const std::optional<std::string> kind = describe_foreign(file->bytes());
+    fail(ErrorCode::parse, "external data: {} bytes from offset {} on pass the end of `{}` ({} bytes){}", needed_bytes,
+         offset, printable(reference.location), file->size(), kind ? ": " + *kind : "");
   }
   return tensor::make_mapped(file, offset, needed_bytes);
 }
