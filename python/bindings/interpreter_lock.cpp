@@ -1,70 +1,43 @@
 #include "interpreter_lock.h"
 
+#include <atomic>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <mutex>
 #include <thread>
 
+#include <pthread.h>
 #include <unistd.h>
 
 namespace assay::python {
 namespace {
 
-// Never destroyed, because threads look at it until the process ends.
-struct Threads {
-  std::mutex mutex;
-  int native = 0;     // in native code, those that wait for the end among them
-  int returning = 0;  // about to take the lock
-  bool is_closed = false;
-  std::thread::id closer;
-};
+// Without destructors and locks: threads look at them until the process ends, and a child that is forked has a copy.
+std::atomic<int> native{0};     // threads in native code, those that wait for the end among them
+std::atomic<int> returning{0};  // threads about to take the lock
+std::atomic<bool> is_closed{false};
+std::thread::id closer;
 
-Threads& threads() {
-  static Threads* const made = new Threads();
-  return *made;
+// The other threads are not in a child.
+void forget_threads() {
+  native = 0;
+  returning = 0;
 }
 
 [[noreturn]] void wait_for_end() {
   for (;;) pause();
 }
 
-void enter_native() {
-  const std::scoped_lock lock(threads().mutex);
-  ++threads().native;
-}
-
-void leave_native() {
-  const std::scoped_lock lock(threads().mutex);
-  --threads().native;
-}
-
-bool may_return() {
-  const std::scoped_lock lock(threads().mutex);
-  if (threads().is_closed && threads().closer != std::this_thread::get_id()) return false;
-  ++threads().returning;
-  return true;
-}
-
+// Who is announced before close_interpreter() looks is waited for there.
 void announce_return() {
-  if (!may_return()) wait_for_end();
-}
-
-void note_return() {
-  const std::scoped_lock lock(threads().mutex);
-  --threads().returning;
-}
-
-bool has_returning() {
-  const std::scoped_lock lock(threads().mutex);
-  return threads().returning > 0;
+  ++returning;
+  if (!is_closed || closer == std::this_thread::get_id()) return;
+  --returning;
+  wait_for_end();
 }
 
 void end_process(int status, void*) {
-  {
-    const std::scoped_lock lock(threads().mutex);
-    if (threads().native == 0) return;
-  }
+  if (native <= 0) return;
   fflush(stdout);
   fflush(stderr);
   _exit(status);
@@ -73,22 +46,22 @@ void end_process(int status, void*) {
 }  // namespace
 
 Unlocked::Unlocked() {
-  enter_native();
+  ++native;
   state_ = PyEval_SaveThread();
 }
 
 Unlocked::~Unlocked() {
   announce_return();
   PyEval_RestoreThread(state_);
-  note_return();
-  leave_native();
+  --returning;
+  --native;
 }
 
 Locked::Locked() : was_locked_(PyGILState_Check() != 0) {
   if (was_locked_) return;
   announce_return();
   state_ = PyGILState_Ensure();
-  note_return();
+  --returning;
 }
 
 Locked::~Locked() {
@@ -96,15 +69,14 @@ Locked::~Locked() {
 }
 
 void close_interpreter() {
-  {
-    const std::scoped_lock lock(threads().mutex);
-    threads().is_closed = true;
-    threads().closer = std::this_thread::get_id();
-  }
+  closer = std::this_thread::get_id();
+  is_closed = true;
   PyThreadState* const state = PyEval_SaveThread();
-  while (has_returning()) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (returning > 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
   PyEval_RestoreThread(state);
   on_exit(end_process, nullptr);
 }
+
+void forget_threads_in_children() { pthread_atfork(nullptr, nullptr, forget_threads); }
 
 }  // namespace assay::python

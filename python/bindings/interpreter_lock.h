@@ -36,5 +36,7 @@ class Locked {
 // For the end of the interpreter. If other threads are in native code when the process ends, what they use is not
 // destroyed under them.
 void close_interpreter();
+// To be called once: children that are forked do not wait for threads that they do not have.
+void forget_threads_in_children();
 
 }  // namespace assay::python

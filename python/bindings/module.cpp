@@ -38,6 +38,7 @@ NB_MODULE(_native, module) {  // NOLINT
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) != 0) {
     throw nb::import_error("assay works in the main interpreter only, not in a sub-interpreter");
   }
+  forget_threads_in_children();
   nb::set_leak_warnings(false);  // what a script holds to its end is no news
   module.attr("__version__") = ASSAY_VERSION;
   PyObject* const error = PyErr_NewException("assay.exception.PolygraphyException", PyExc_Exception, nullptr);

@@ -487,6 +487,24 @@ def test_daemon_threads_do_not_crash_the_end():
             assert done.returncode == 0 and done.stdout.endswith("the end\n"), (backend, delay, done)
 
 
+FORKS_WHILE_IT_RUNS = ENDS_WHILE_IT_RUNS.replace('print("the end")', """
+import os
+for _ in range(20):
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    assert os.waitpid(child, 0)[1] == 0
+print("the end")
+""")
+
+
+def test_children_of_threads_end():
+    open("forks.py", "w").write(FORKS_WHILE_IT_RUNS)
+    onnx.save(checks.save_identity(), "m.onnx")
+    done = subprocess.run([sys.executable, "forks.py", "m.onnx", "ref", "1"], capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0 and done.stdout.endswith("the end\n"), done
+
+
 if __name__ == "__main__":
     for each in (BytesFromOnnx, IndicesCompareFunc, L2CompareFunc, CosineSimilarityCompareFunc, PsnrCompareFunc,
                  SnrCompareFunc, SimpleCompareFunc):
