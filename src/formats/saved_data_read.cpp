@@ -2,6 +2,7 @@
 
 #include "base/errno_text.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/text.h"
 #include "formats/numpy/npy.h"
 #include "formats/numpy/npz.h"
@@ -98,7 +99,7 @@ SavedData read_file(const std::shared_ptr<const MappedFile>& file) {
   if (starts_as_safetensors(bytes)) return SavedInputs{read_safetensors(file)};
   if (starts_as_json(start)) return read_peer_json(file);
   fail(ErrorCode::parse, "{}, expected JSON, .npz, .npy or .safetensors",
-       bytes.empty() ? "an empty file" : "an unknown format");
+       bytes.empty() ? "an empty file" : describe_file_kind(bytes).value_or("an unknown format"));
 }
 
 bool is_data(const fs::path& path) {

@@ -177,6 +177,7 @@ TEST(SavedData, damaged_files) {
 TEST(SavedData, what_is_no_data) {
   EXPECT_NE(error_of("").find("an empty file"), std::string::npos);
   EXPECT_NE(error_of("hello").find("an unknown format"), std::string::npos);
+  EXPECT_NE(error_of("version https://git-lfs.github.com/spec/v1\n").find("run `git lfs pull`"), std::string::npos);
   EXPECT_NE(load_error("/nowhere/x.json").find("loading `/nowhere/x.json`"), std::string::npos);
 }
 

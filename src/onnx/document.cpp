@@ -1,8 +1,9 @@
 #include "onnx/document.h"
 
 #include "base/error.h"
+#include "base/file_kind.h"
+#include "onnx/cut.h"
 #include "onnx/fields.h"
-#include "onnx/foreign.h"
 
 namespace assay::onnx {
 
@@ -12,7 +13,7 @@ Document::Document(std::shared_ptr<const MappedFile> file) : file_(std::move(fil
   try {
     check_top_level();
   } catch (const Error&) {
-    const std::optional<std::string> kind = describe_foreign(file_->bytes());
+    const std::optional<std::string> kind = describe_file_kind(file_->bytes());
     if (kind) throw Error(ErrorCode::parse, *kind + "; expected an ONNX model");
     if (const std::optional<std::string> cut = describe_cut(file_->bytes())) throw Error(ErrorCode::parse, *cut);
     throw;

@@ -5,9 +5,9 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/parallel.h"
 #include "engine/plan/plan_layout.h"
-#include "onnx/foreign.h"
 
 namespace assay::engine {
 namespace {
@@ -22,7 +22,7 @@ void check_header(Bytes bytes) {
   const bool is_plan =
       bytes.size() >= kPlanMagic.size() && std::memcmp(bytes.data(), kPlanMagic.data(), kPlanMagic.size()) == 0;
   if (!is_plan) {
-    const std::optional<std::string> kind = onnx::describe_foreign(bytes);
+    const std::optional<std::string> kind = describe_file_kind(bytes);
     fail(ErrorCode::parse, "{}", kind ? *kind + "; expected a plan of the engine" : "it is no plan of the engine");
   }
   PlanHeader header;

@@ -4,9 +4,9 @@
 
 #include "base/errno_text.h"
 #include "base/error.h"
+#include "base/file_kind.h"
 #include "base/paths.h"
 #include "base/text.h"
-#include "onnx/foreign.h"
 
 namespace assay::onnx {
 namespace fs = std::filesystem;
@@ -65,7 +65,7 @@ tensor::StoragePtr ExternalFiles::open(const ExternalReference& reference, std::
          needed_bytes);
   }
   if (offset > file->size() || needed_bytes > file->size() - offset) {
-    const std::optional<std::string> kind = describe_foreign(file->bytes());
+    const std::optional<std::string> kind = describe_file_kind(file->bytes());
     fail(ErrorCode::parse, "external data: {} bytes from offset {} on pass the end of `{}` ({} bytes){}", needed_bytes,
          offset, printable(reference.location), file->size(), kind ? ": " + *kind : "");
   }
