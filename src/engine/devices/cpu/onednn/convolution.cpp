@@ -38,10 +38,10 @@ struct Share {
   std::vector<Piece> pieces;
 };
 
-// As the library counts them: groups, channels of the result and of the operand, rows, columns.
+// As the library counts them: groups, channels of the result and of the operand, rows, columns. Rows and columns are
+// those of the geometry, which looks at a column as a row.
 tensor::Shape dims_of_weights(const tensor::Tensor& weights, const ConvGeometry& g) {
-  tensor::Shape dims = weights.shape();
-  if (dims.size() == 3) dims.insert(dims.begin() + 2, 1);
+  tensor::Shape dims = {weights.shape()[0], weights.shape()[1], g.kernel_height, g.kernel_width};
   if (g.groups > 1) {
     dims[0] /= g.groups;
     dims.insert(dims.begin(), g.groups);
