@@ -280,7 +280,7 @@ engine::BuilderConfig read_builder_config(const exec::Settings& settings, const 
   const bool has_cache = settings.has(kLoadCache) || settings.has(kSaveCache) || tactics.is_cache_complete;
   tactics.measures = measures || settings.has(kMeasure) || settings.has(kLevel) || has_cache;
   read_level(settings, tactics);
-  if (tactics.measures) tactics.cache = load_caches(settings.list(kLoadCache), device, findings);
+  if (tactics.measures || has_cache) tactics.cache = load_caches(settings.list(kLoadCache), device, findings);
   return config;
 }
 
