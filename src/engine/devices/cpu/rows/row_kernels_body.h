@@ -92,9 +92,10 @@ ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool ta
 ASSAY_KERNEL void range(const float* x, size_t count, float& least, float& greatest) {
   size_t i = 0;
   if (count >= kWidth) {
-    Vector low = at(x).lanes;
-    Vector high = low;
-    for (i = kWidth; i + kWidth <= count; i += kWidth) {
+    Vector low, high;
+    set(low, least);
+    set(high, greatest);
+    for (; i + kWidth <= count; i += kWidth) {
       const Vector b = at(x + i).lanes;
       choose(b < low, b, low, low);
       choose(b > high, b, high, high);

@@ -76,14 +76,15 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   }
 }
 
-// To the nearest whole number, ties to even, between `least` and `least` + 255; NaN becomes 0.
+// To the nearest whole number, ties to even, between `least` and `least` + 255; NaN becomes `least`.
 ASSAY_KERNEL inline void quantized(const Vector& x, const Numbers& numbers, float least, Vector& out) {
   constexpr float kFar = 1048576;
-  Vector near;
+  Vector near, low;
   bound(x / numbers.p, -kFar, kFar, near);
   near += kRound;
   near -= kRound;
-  choose(x == x, near + numbers.q, Vector{}, near);
+  set(low, least);
+  choose(near == near, near + numbers.q, low, near);
   bound(near, least, least + 255, out);
 }
 
