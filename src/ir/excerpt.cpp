@@ -213,6 +213,22 @@ std::vector<ValueId> outer_values(const Model& model, const std::vector<NodeId>&
   return found;
 }
 
+Excerpt body_excerpt(const Model& model, GraphId body) {
+  Excerpt excerpt;
+  excerpt.inputs = model[body].inputs;
+  for (const NodeId node : nodes(model, body)) excerpt.nodes.push_back(node);
+  std::vector<ValueId> used = outer_values(model, excerpt.nodes);
+  for (const Use& use : model.outputs(body)) {
+    excerpt.outputs.push_back(use.value);
+    if (use.value.valid() && model[use.value].kind != ValueKind::initializer) used.push_back(use.value);
+  }
+  for (const ValueId value : used) {
+    const bool is_known = std::ranges::find(excerpt.inputs, value) != excerpt.inputs.end();
+    if (model[value].graph != body && !is_known) excerpt.inputs.push_back(value);
+  }
+  return excerpt;
+}
+
 Model make_excerpt(const Model& model, const Excerpt& excerpt) { return Excerpter(model, excerpt).run(); }
 
 }  // namespace assay::ir

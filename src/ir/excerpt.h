@@ -19,6 +19,9 @@ struct Excerpt {
 // which they are used.
 std::vector<ValueId> outer_values(const Model& model, const std::vector<NodeId>& nodes);
 
+// All nodes of a body. Its inputs come first, then what it uses from outside and no initializer gives.
+Excerpt body_excerpt(const Model& model, GraphId body);
+
 // A model of these nodes. It shares the elements of constants with the one that it is taken from, has its versions of
 // operators and the functions that are called, and keeps names. Of types, dims are left out but for those of inputs.
 Model make_excerpt(const Model& model, const Excerpt& excerpt);

@@ -22,6 +22,8 @@ class BodyRunner {
  public:
   virtual ~BodyRunner() = default;
   virtual std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) = 0;
+  // What the types of the inputs tell of the outputs of a body that is not run; empty: nothing.
+  virtual std::vector<Type> infer_body(ir::GraphId, std::span<const Datum> /*inputs*/) { return {}; }
   // The seed for a random node without a seed attribute; a different one each time it is asked.
   virtual uint64_t next_seed() = 0;
   virtual uint64_t max_steps() const = 0;  // of one Loop

@@ -8,8 +8,10 @@
 #include "base/stop.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "ir/excerpt.h"
 #include "ir/verify.h"
 #include "ir/walk.h"
+#include "ops/inference.h"
 
 namespace assay::ops {
 namespace {
@@ -129,6 +131,34 @@ std::vector<Datum> Interpreter::run_body(ir::GraphId body, std::span<const Datum
     if (use.value.valid() && model_[use.value].graph == body) drop(use.value);
   }
   for (const ir::ValueId input : graph.inputs) drop(input);
+  return outputs;
+}
+
+// With sizes that were computed outside as constants.
+std::vector<Type> Interpreter::infer_body(ir::GraphId body, std::span<const Datum> inputs) {
+  constexpr uint64_t kMostSizes = 64;
+  ir::Excerpt excerpt = ir::body_excerpt(model_, body);
+  std::vector<Type> given;
+  std::erase_if(excerpt.inputs, [&](ir::ValueId value) {
+    const bool is_own = given.size() < inputs.size();
+    const Datum datum = is_own ? inputs[given.size()] : is_set_[value.index] ? values_[value.index] : Datum();
+    const bool is_size = !is_own && datum.is_tensor() && tensor::is_integer(datum.tensor().dtype());
+    if (is_size && datum.tensor().count() <= kMostSizes) return excerpt.constants.emplace(value, datum.tensor()).second;
+    given.push_back(type_of(datum));
+    return false;
+  });
+  const ir::Model model = ir::make_excerpt(model_, excerpt);
+  InputTypes types;
+  for (size_t i = 0; i < given.size(); ++i) {
+    if (given[i].known) types.emplace(model[model.main_graph()].inputs[i], given[i]);
+  }
+  Inference inference(model, std::move(types));
+  inference.run();
+  std::vector<Type> outputs;
+  for (const ir::Use& use : model.outputs(model.main_graph())) {
+    const Tensor* const constant = inference.constant(use.value);
+    outputs.push_back(constant ? type_of(*constant) : use.value.valid() ? inference.type(use.value) : Type());
+  }
   return outputs;
 }
 

@@ -111,6 +111,7 @@ class Interpreter final : private BodyRunner, private Budget {
   };
 
   std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) override;
+  std::vector<Type> infer_body(ir::GraphId body, std::span<const Datum> inputs) override;
   std::optional<std::vector<Datum>> run_hooked(ir::GraphId body, std::span<const Datum> inputs);
   uint64_t next_seed() override;
   uint64_t max_steps() const override { return options_.max_steps; }

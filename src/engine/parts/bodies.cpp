@@ -21,25 +21,15 @@ bool has_work_below(const ir::Model& model, const ops::Inference& inference, ir:
 
 std::unique_ptr<const BodyPart> make_body(const ir::Model& model, const ops::Inference& inference, ir::GraphId body,
                                           const BodyTarget& target) {
-  ir::Excerpt excerpt;
-  for (const ir::NodeId node : ir::nodes(model, body)) excerpt.nodes.push_back(node);
-  for (const ir::Use& use : model.outputs(body)) excerpt.outputs.push_back(use.value);
-  std::vector<ir::ValueId> used = ir::outer_values(model, excerpt.nodes);
-  for (const ir::ValueId output : excerpt.outputs) {
-    const ir::Value& facts = model[output];
-    const bool is_from_outside = facts.graph != body && facts.kind != ir::ValueKind::initializer;
-    if (is_from_outside && std::ranges::find(used, output) == used.end()) used.push_back(output);
-  }
-  excerpt.inputs = model[body].inputs;
-  std::vector<ir::ValueId> outer;
-  for (const ir::ValueId value : used) {
-    if (model[value].graph == body) continue;  // an input
-    if (const tensor::Tensor* const constant = constant_of(model, inference, value))
-      excerpt.constants.emplace(value, *constant);
-    else
-      outer.push_back(value);
-  }
-  excerpt.inputs.insert(excerpt.inputs.end(), outer.begin(), outer.end());
+  ir::Excerpt excerpt = ir::body_excerpt(model, body);
+  std::erase_if(excerpt.inputs, [&](ir::ValueId value) {
+    const bool is_own = model[value].graph == body;
+    const tensor::Tensor* const constant = is_own ? nullptr : constant_of(model, inference, value);
+    if (constant != nullptr) excerpt.constants.emplace(value, *constant);
+    return constant != nullptr;
+  });
+  const auto own = static_cast<ptrdiff_t>(model[body].inputs.size());
+  std::vector<ir::ValueId> outer(excerpt.inputs.begin() + own, excerpt.inputs.end());
   return std::make_unique<const BodyPart>(ir::make_excerpt(model, excerpt), std::move(outer), target.device,
                                           target.options);
 }

@@ -6,6 +6,7 @@
 #include "ops/dim.h"
 #include "ops/kernels/elements/broadcast.h"
 #include "ops/kernels/movement/movement.h"
+#include "ops/node.h"
 
 namespace assay::ops {
 
@@ -25,6 +26,15 @@ tensor::Tensor stack(std::span<const tensor::Datum> parts, int64_t axis, tensor:
     for (uint64_t o = 0; o < view.outer; ++o) result.copy(from, o * view.inner, view.place(o, k, 0), view.inner);
   }
   return result.finish();
+}
+
+tensor::Datum collect(std::span<const tensor::Datum> parts, int64_t axis) {
+  for (const tensor::Datum& part : parts) {
+    if (!part.is_tensor()) fail(ErrorCode::shape, "iterations give what is no tensor: it cannot be collected");
+  }
+  const tensor::Tensor& first = parts.front().tensor();
+  const int64_t place = normalize_axis(axis, static_cast<int64_t>(first.shape().size()) + 1);
+  return {stack(parts, place, first.dtype(), {}), parts.front().declared()};
 }
 
 tensor::Tensor slice_off(const tensor::Tensor& tensor, int64_t axis, int64_t index) {

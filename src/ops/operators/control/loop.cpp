@@ -56,22 +56,32 @@ bool truth_of(const Datum& datum) {
 
 Datum scalar_datum(DType dtype, int64_t value) { return make_rounded(dtype, {}, std::vector<int64_t>{value}); }
 
-// The collected values of a loop that ended before its first iteration: their shape is what the body declares.
-Datum collect(Eval& node, uint32_t output, const std::vector<Datum>& parts) {
-  if (!parts.empty()) {
-    return Datum(stack(parts, 0, parts.front().tensor().dtype(), {}), parts.front().declared());
-  }
+// What a loop that ended before its first iteration collects: no items, of the type that inference finds in its body,
+// else the model declares; sizes that neither knows are 0.
+Datum collect_nothing(Eval& node, std::span<const Datum> inputs, uint32_t output) {
   const ir::GraphId body = node.graph("body");
-  const ir::ValueId value = node.model().outputs(body)[output + 1].value;
-  const ir::TypeId declared = node.model()[value].type;
+  const std::vector<Type> inferred = node.runner().infer_body(body, inputs);
+  const Type found = output + 1 < inferred.size() ? inferred[output + 1] : Type();
+  const ir::TypeId declared = node.model()[node.model().outputs(body)[output + 1].value].type;
   Shape shape;
-  DType dtype = DType::float32;
+  DType dtype = found.dtype;
   if (declared.valid()) {
     const ir::Type& type = node.model()[declared];
-    dtype = type.dtype;
+    if (dtype == DType::undefined) dtype = type.dtype;
     for (const ir::DimId dim : type.dims) shape.push_back(node.model().dims().as_constant(dim).value_or(0));
   }
-  return Datum(stack({}, 0, node.stored(dtype), shape), dtype);
+  if (found.dims) {
+    shape.resize(found.dims->size());
+    for (size_t i = 0; i < shape.size(); ++i) shape[i] = (*found.dims)[i].number().value_or(shape[i]);
+  }
+  if (dtype == DType::undefined) dtype = DType::float32;
+  return {stack({}, 0, node.stored(dtype), shape), dtype};
+}
+
+std::vector<Datum> inputs_of_body(int64_t step, bool goes_on, std::span<const Datum> carried) {
+  std::vector<Datum> inputs{scalar_datum(DType::int64, step), scalar_datum(DType::boolean, goes_on ? 1 : 0)};
+  inputs.insert(inputs.end(), carried.begin(), carried.end());
+  return inputs;
 }
 
 void eval_loop(Eval& node) {
@@ -87,15 +97,18 @@ void eval_loop(Eval& node) {
       throw Error(ErrorCode::limit, fmt::format("the loop did not end within {} iterations", node.runner().max_steps()))
           .remedied_by("max_steps");
     }
-    std::vector<Datum> inputs{scalar_datum(DType::int64, step), scalar_datum(DType::boolean, goes_on ? 1 : 0)};
-    inputs.insert(inputs.end(), carried.begin(), carried.end());
-    std::vector<Datum> outputs = node.run_body(node.graph("body"), inputs);
+    std::vector<Datum> outputs = node.run_body(node.graph("body"), inputs_of_body(step, goes_on, carried));
     goes_on = truth_of(outputs[0]);
     for (size_t i = 0; i < carried_count; ++i) carried[i] = outputs[i + 1];
     for (size_t i = 0; i < collected.size(); ++i) collected[i].push_back(outputs[i + 1 + carried_count]);
   }
   for (uint32_t i = 0; i < node.output_count(); ++i) {
-    node.set(i, i < carried_count ? carried[i] : collect(node, i, collected[i - carried_count]));
+    if (i < carried_count)
+      node.set(i, carried[i]);
+    else if (const std::vector<Datum>& parts = collected[i - carried_count]; !parts.empty())
+      node.set(i, collect(parts, 0));
+    else
+      node.set(i, collect_nothing(node, inputs_of_body(0, goes_on, carried), i));
   }
 }
 

@@ -121,10 +121,7 @@ Scanned scan_once(Eval& node, const ScanPlan& plan, std::vector<Datum> states, s
   for (size_t i = 0; i < plan.outputs; ++i) {
     if (collected[i].empty()) fail(ErrorCode::shape, "there is nothing to scan: the scanned dim is 0");
     if (list_item(node, "scan_output_directions", i) != 0) std::ranges::reverse(collected[i]);
-    const Tensor& first = collected[i].front().tensor();
-    const auto rank = static_cast<int64_t>(first.shape().size()) + 1;
-    const int64_t axis = normalize_axis(list_item(node, "scan_output_axes", i), rank);
-    scanned.outputs.emplace_back(stack(collected[i], axis, first.dtype(), {}), collected[i].front().declared());
+    scanned.outputs.push_back(collect(collected[i], list_item(node, "scan_output_axes", i)));
   }
   return scanned;
 }
@@ -161,8 +158,7 @@ void eval_batches(Eval& node, const ScanPlan& plan) {
     for (size_t i = 0; i < plan.outputs; ++i) results[plan.states + i].push_back(padded(scanned.outputs[i], length));
   }
   for (uint32_t i = 0; i < node.output_count(); ++i) {
-    const Datum& first = results[i].front();
-    node.set(i, Datum(stack(results[i], 0, first.tensor().dtype(), {}), first.declared()));
+    node.set(i, collect(results[i], 0));
   }
 }
 
