@@ -65,7 +65,7 @@ class Search {
  public:
   Search(const ir::Model& model, const exec::GenerateOptions& options, const ops::InterpreterOptions& limits)
       : model_(model), options_(options), limits_(limits), signature_(exec::signature_of(model)) {
-    account_ = {limits.max_steps, static_cast<double>(limits.max_work), 0};
+    account_ = ops::account_of(limits);
     limits_.account = &account_;
     find_inputs();
     for (const ir::NodeId node : ir::nodes(model, model.main_graph())) places_.emplace(node, places_.size());

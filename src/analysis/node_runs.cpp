@@ -109,9 +109,16 @@ NodeRuns::NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits
                            .max_work = limits.max_work,
                            .hook = &bodies_}) {}
 
+void NodeRuns::hold(std::span<const Datum> made) {
+  ops::LiveMemory& memory = interpreter_.account().memory;
+  for (const Datum& datum : made) memory.add(datum, {});
+  if (memory.left(1) != 0) return;
+  throw Error(ErrorCode::limit, "its values in all runs take more memory than is allowed").remedied_by("max_memory");
+}
+
 std::vector<Samples> NodeRuns::run(const NodeInputs& inputs, uint32_t runs) {
-  interpreter_.start();
   Data nominal = inputs.of(std::nullopt);
+  hold(nominal);
   Data exact = call(inputs, std::nullopt, nominal);
   const bool is_call = bodies_.is_call(inputs.node);
   const Rounding rounding = is_call ? Rounding() : rounding_of(model_, inputs.node, nominal, exact);
@@ -137,6 +144,9 @@ std::vector<Samples> NodeRuns::run(const NodeInputs& inputs, uint32_t runs) {
   for (Samples& samples : results) {
     samples.has_flips = may_flip;
     settle(samples);
+    hold({&samples.nominal, 1});
+    hold(samples.moved);
+    hold(samples.unstepped);
   }
   return results;
 }
@@ -148,7 +158,6 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
   if (!is_smooth || inputs.have_flips()) return std::nullopt;
   FirstRuns first{.results = std::vector<Samples>(exact.size())};
   for (size_t i = 0; i < exact.size(); ++i) first.results[i].nominal = nominal_of(exact[i]);
-  interpreter_.start();
   first.is_all = !inputs.are_spread() && !may_move(rounding, exact) && !rounds_within(inputs, rounding);
   if (first.is_all) return first;
   if (leaves_domain(inputs, exact)) return std::nullopt;
@@ -261,13 +270,16 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   const Rounding& rounding = moves.rounding;
   bodies_.set_run(run);
   Data inputs = moved_inputs(given, moves, run);
+  hold(inputs);
   const Data outputs = call(given, run, inputs, variation_of(run));
   Data moved(outputs.size());
   for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     const MoveKey key = this->key(given.node, moves, MovedBodies::kOutput + i);
     moved[i] = moved_output(outputs[i], rounding, inputs.empty() ? nullptr : inputs.data(), key);
     results[i].add_run(moved[i]);
+    hold({&results[i].moved.back(), 1});
   }
+  hold(moved);
   const bool passes_steps = rounding.passes_elements() && given.have_steps();
   if (rounding.picks_places || passes_steps) take_unstepped(given, moves, run, moved, std::move(inputs), results);
 }

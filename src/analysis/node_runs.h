@@ -35,7 +35,10 @@ class NodeRuns {
   // precision is permitted than is declared.
   NodeRuns(const ir::Model& model, const ops::InterpreterOptions& limits, uint64_t seed, double least_roundoff = 0);
 
-  // The results in so many moved runs; Error where the reference cannot compute them.
+  // For what begins anew: limits of work and steps hold from here on.
+  void start() { interpreter_.start(); }
+  // The results in so many moved runs, which are on the account of all runs as long as somebody has them. Error where
+  // the reference cannot compute them, (limit) where they do not fit.
   std::vector<Samples> run(const NodeInputs& inputs, uint32_t runs = kMovedRuns);
   // The same after one or two moved runs instead of all, of which the second goes in the opposite direction; `exact`
   // are the results that are not moved. Nothing where they say nothing: operators with edges or bodies, and random
@@ -45,6 +48,8 @@ class NodeRuns {
  private:
   using Data = std::vector<tensor::Datum>;
 
+  // Has what was made on the account. Error (limit) where it does not fit.
+  void hold(std::span<const tensor::Datum> made);
   Data call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs,
             const ops::Variation& variation = {});
   // What is done to a node in the moved runs.

@@ -51,29 +51,33 @@ ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* h
 
 }  // namespace
 
-std::shared_ptr<const Address> Arena::take(const Program& program, uint64_t limit) {
+// Where memory is limited, what larger programs needed is not kept for small ones.
+void Arena::reserve(const Program& program, ops::LiveMemory& account, bool is_limited) {
   const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
-  if (memory_ && needed <= size_bytes_) return memory_;
-  const uint64_t most = limit != 0 ? limit : available_memory_bytes();
+  if (memory_ && needed <= size_bytes_ && (!is_limited || needed >= size_bytes_ / 2)) return;
+  memory_.reset();
+  if (is_limited) account.give_back(std::exchange(size_bytes_, 0));
+  const uint64_t most = is_limited ? account.left(needed) : available_memory_bytes();
   if (needed > most) {
     throw Error(ErrorCode::limit,
                 fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
-                            human_bytes(most), limit != 0 ? "allowed" : "available"))
+                            human_bytes(most), is_limited ? "left" : "available"))
         .remedied_by("max_memory");
   }
   memory_ = program.device().allocate(needed);
   size_bytes_ = needed;
-  return memory_;
+  if (is_limited) account.hold(needed);
 }
 
-Context::Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles,
-                 std::shared_ptr<const Address> arena)
+Context::Context(const Program& program, const ContextPlace& place, bool profiles)
     : program_(program),
-      part_limits_(limits),
-      bodies_(program.bodies(), part_limits_),
-      interpreter_(program.model(), hooked(limits, program.bodies().empty() ? nullptr : &bodies_)),
+      is_limited_(place.limits.max_memory_bytes != 0),
+      part_limits_(place.limits),
+      parts_place_{place.arenas, place.depth + 1, part_limits_},
+      bodies_(program.bodies(), parts_place_),
+      interpreter_(program.model(), hooked(place.limits, program.bodies().empty() ? nullptr : &bodies_)),
       profiles_(profiles),
-      arena_(std::move(arena)),
+      arena_(place.arenas->at(place.depth)),
       datums_(program.slots().size()),
       output_memory_(program.slots().size()) {
   part_limits_.account = &interpreter_.account();
@@ -86,17 +90,41 @@ Context::Context(const Program& program, const ops::InterpreterOptions& limits, 
       return slot && may_move(program.slots()[program.slots()[*slot].base.value_or(*slot)].place);
     };
     is_rebound_.back() = std::ranges::any_of(step.inputs, moves) || std::ranges::any_of(step.outputs, moves);
-    if (is_rebound_.back()) continue;
-    set_arguments(step, arguments_.back());
-    calls_.back() = step.kernel->bind(arguments_.back());
   }
+  bind_to_arena();
+}
+
+// What does not move from run to run.
+void Context::bind_to_arena() {
+  arena_.reserve(program_, interpreter_.account().memory, is_limited_);
+  if (bound_to_ == arena_.first().value) return;
+  bound_to_ = arena_.first().value;
+  for (size_t i = 0; i < calls_.size(); ++i) {
+    if (program_.steps()[i].kernel && !is_rebound_[i]) rebind(i);
+  }
+}
+
+void Context::rest() {
+  std::ranges::fill(datums_, tensor::Datum());
+  std::ranges::fill(output_memory_, std::array<tensor::StoragePtr, 2>());
+  parts_.clear();
+  bodies_.rest();
+}
+
+void Context::require(uint64_t bytes) {
+  if (is_limited_) interpreter_.account().memory.require(bytes);
+}
+
+void Context::count(const tensor::Datum& made) {
+  if (is_limited_) interpreter_.account().memory.add(made, {});
 }
 
 void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
                   const std::map<ir::ValueId, OutputPlace>& places) {
+  interpreter_.start();
+  bind_to_arena();
   take_inputs(inputs);
   make_outputs(places);
-  interpreter_.start();
   step_seconds_.clear();
   const Stopwatch watch;
   for (size_t i = 0; i < program_.steps().size(); ++i) {
@@ -147,6 +175,7 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
     datums_[i] = tensor::Datum();
     tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes) : output_memory(i);
     datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
+    if (!fits) count(datums_[i]);
   }
 }
 
@@ -159,6 +188,7 @@ tensor::StoragePtr Context::output_memory(size_t slot) {
     return *memory;
   }
   other = std::move(last);
+  require(program_.slots()[slot].desc.size_bytes());
   last = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
   return last;
 }
@@ -166,7 +196,7 @@ tensor::StoragePtr Context::output_memory(size_t slot) {
 Address Context::address_of(size_t index) const {
   const Slot& slot = program_.slots()[index];
   if (slot.base) return address_of(*slot.base) + slot.offset;
-  if (slot.place == Slot::Place::arena) return *arena_ + slot.offset;
+  if (slot.place == Slot::Place::arena) return arena_.first() + slot.offset;
   if (slot.place == Slot::Place::constant) return program_.device().host(slot.constant->bytes().data());
   if (slot.place == Slot::Place::output) return program_.device().host(writable(datums_[index]).data());
   const tensor::Datum& datum = datums_[index];
@@ -189,7 +219,7 @@ void Context::set_arguments(const Step& step, Arguments& arguments) const {
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     arguments.outputs[i] = step.outputs[i] ? address_of(*step.outputs[i]) : Address();
   }
-  arguments.workspace = *arena_ + program_.arena_bytes();
+  arguments.workspace = arena_.first() + program_.arena_bytes();
 }
 
 void Context::rebind(size_t index) {
@@ -248,7 +278,7 @@ void Context::run_part(size_t index) {
   const Step& step = program_.steps()[index];
   std::vector<tensor::Datum> inputs;
   for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(read(*slot));
-  PartRun& part = parts_.try_emplace(index, *step.part, part_limits_).first->second;
+  PartRun& part = parts_.try_emplace(index, *step.part, parts_place_).first->second;
   if (const auto outputs = part.run(inputs))
     keep_outputs(step, *outputs);
   else
@@ -257,7 +287,9 @@ void Context::run_part(size_t index) {
 
 void Context::keep_outputs(const Step& step, std::span<const tensor::Datum> outputs) {
   for (size_t i = 0; i < step.outputs.size() && i < outputs.size(); ++i) {
-    if (step.outputs[i]) datums_[*step.outputs[i]] = with_own_memory(outputs[i]);
+    if (!step.outputs[i]) continue;
+    datums_[*step.outputs[i]] = with_own_memory(outputs[i]);
+    count(datums_[*step.outputs[i]]);
   }
 }
 
@@ -271,12 +303,16 @@ tensor::Datum Context::read(size_t index) const {
 }
 
 // With memory of its own.
-tensor::Datum Context::given_out(size_t index) const {
+tensor::Datum Context::given_out(size_t index) {
   const Slot& slot = program_.slots()[index];
   if (!slot.base && slot.place != Slot::Place::arena) return read(index);
   const tensor::Datum borrowed = read(index);
   const tensor::Bytes bytes = borrowed.tensor().bytes();
-  return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));
+  require(bytes.size());
+  const tensor::Datum given =
+      tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));
+  count(given);
+  return given;
 }
 
 }  // namespace assay::engine

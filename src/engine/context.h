@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,38 +21,64 @@ struct OutputPlace {
   std::span<std::byte> bytes;
 };
 
-// Memory for the values of contexts that do not run at the same time.
+// Memory for the values of contexts that do not run at the same time. It moves when it grows.
 class Arena {
  public:
-  // Error (limit) where a program needs more than `limit`; 0: than the machine can give.
-  std::shared_ptr<const Address> take(const Program& program, uint64_t limit);
+  // Makes room for a program. Error (limit) where it needs more than is left on the account, or, without a limit, than
+  // the machine can give.
+  void reserve(const Program& program, ops::LiveMemory& account, bool is_limited);
+  Address first() const { return *memory_; }
 
  private:
   std::shared_ptr<const Address> memory_;
   uint64_t size_bytes_ = 0;
 };
 
+// One arena for the contexts of an execution, one for those of parts that run within them, and so on.
+class Arenas {
+ public:
+  Arena& at(size_t depth) {
+    while (arenas_.size() <= depth) arenas_.emplace_back();
+    return arenas_[depth];
+  }
+
+ private:
+  std::deque<Arena> arenas_;
+};
+
+// Where contexts run: their arenas, and what runs may take. Contexts that share arenas share an account, too.
+struct ContextPlace {
+  std::shared_ptr<Arenas> arenas;
+  size_t depth = 0;
+  const ops::InterpreterOptions& limits;
+};
+
 // One execution of a program: its arena, its calls, and what reference steps made.
 class Context {
  public:
+  Context(const Program& program, const ContextPlace& place, bool profiles);
+  // By itself.
   Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
-      : Context(program, limits, profiles, Arena().take(program, limits.max_memory_bytes)) {}
-  // In an arena that others may have, too.
-  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles,
-          std::shared_ptr<const Address> arena);
+      : Context(program, {std::make_shared<Arenas>(), 0, limits}, profiles) {}
 
   // Runs once. `wanted` are outputs of the model and values that the program keeps; what is given to `sink` has memory
   // of its own, or that of `places`.
   void run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
            const std::map<ir::ValueId, OutputPlace>& places = {});
+  // Lets go of all that it holds for its next run, which makes it again.
+  void rest();
   double seconds() const { return seconds_; }
   // By step, of the last run.
   const std::vector<double>& step_seconds() const { return step_seconds_; }
 
  private:
+  void bind_to_arena();
   void take_inputs(std::span<const ops::InputDatum> inputs);
   void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
   tensor::StoragePtr output_memory(size_t slot);
+  // Has memory that a run is about to take on its account.
+  void require(uint64_t bytes);
+  void count(const tensor::Datum& made);
   Address address_of(size_t slot) const;
   void set_arguments(const Step& step, Arguments& arguments) const;
   void rebind(size_t index);
@@ -62,14 +89,17 @@ class Context {
   void run_part(size_t index);
   void keep_outputs(const Step& step, std::span<const tensor::Datum> outputs);
   tensor::Datum read(size_t slot) const;
-  tensor::Datum given_out(size_t slot) const;
+  tensor::Datum given_out(size_t slot);
 
   const Program& program_;
+  const bool is_limited_;                // in memory
   ops::InterpreterOptions part_limits_;  // on the account of this run
+  const ContextPlace parts_place_;
   BodyRuns bodies_;
   ops::Interpreter interpreter_;
   bool profiles_;
-  std::shared_ptr<const Address> arena_;
+  Arena& arena_;
+  std::optional<uint64_t> bound_to_;                              // where the arena lay
   std::vector<std::unique_ptr<Call>> calls_;                      // by step; null: reference
   std::vector<Arguments> arguments_;                              // by step: the last ones
   std::vector<bool> is_rebound_;                                  // by step: an address may change from run to run

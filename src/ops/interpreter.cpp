@@ -47,6 +47,18 @@ Datum constant_of(const ir::Model& model, ir::TensorId id) {
 
 }  // namespace
 
+RunAccount account_of(const InterpreterOptions& limits) {
+  RunAccount account{.memory = LiveMemory(with_defaults(limits).max_memory_bytes)};
+  restart(account, limits);
+  return account;
+}
+
+void restart(RunAccount& account, const InterpreterOptions& limits) {
+  account.steps_left = limits.max_steps != 0 ? limits.max_steps : kDefaultMaxSteps;
+  account.work_left = static_cast<double>(limits.max_work != 0 ? limits.max_work : kDefaultMaxWork);
+  account.seeds_given = 0;
+}
+
 Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& options)
     : model_(model),
       options_(with_defaults(options)),
@@ -55,10 +67,8 @@ Interpreter::Interpreter(const ir::Model& model, const InterpreterOptions& optio
       records_(model.node_slots()),
       values_(model.value_slots()),
       is_set_(model.value_slots()),
-      memory_(options_.max_memory_bytes),
-      account_(options_.account != nullptr ? options_.account : &own_account_) {
-  start();
-}
+      own_account_(account_of(options_)),
+      account_(options_.account != nullptr ? options_.account : &own_account_) {}
 
 Interpreter::~Interpreter() = default;
 
@@ -81,7 +91,7 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
 }
 
 void Interpreter::start() {
-  own_account_ = {options_.max_steps, static_cast<double>(options_.max_work), 0};
+  restart(own_account_, options_);
   node_seconds_.clear();
 }
 
@@ -95,6 +105,7 @@ std::vector<Datum> Interpreter::evaluate(ir::NodeId node, std::span<const Datum>
     std::vector<Datum> outputs =
         with_frame([&] { return ir::describe(model_, node); }, [&] { return call(node, carried_inputs); });
     for (const InputDatum& value : captured) drop(value.value);
+    for (const Datum& output : outputs) account_->memory.add(output, carried_inputs);
     return outputs;
   } catch (...) {
     drop_all();
@@ -174,11 +185,7 @@ uint64_t Interpreter::next_seed() {
 }
 
 void Interpreter::admit(const Cost& cost) {
-  if (const uint64_t left = memory_.left(cost.bytes); left < cost.bytes) {
-    throw Error(ErrorCode::limit,
-                fmt::format("it needs {} of memory, {} are left", human_bytes(cost.bytes), human_bytes(left)))
-        .remedied_by("max_memory");
-  }
+  account_->memory.require(cost.bytes);
   if (account_->work_left < cost.work) {
     throw Error(ErrorCode::limit, fmt::format("it needs {:.3g} steps of work, {:.3g} of {} are left", cost.work,
                                               account_->work_left, options_.max_work))
@@ -267,7 +274,7 @@ void Interpreter::run_node(ir::NodeId id) {
   for (size_t i = 0; i < node.results.size() && i < outputs.size(); ++i) {
     const ir::ValueId result = node.results[i];
     if (!result.valid()) continue;
-    memory_.add(outputs[i], inputs);
+    account_->memory.add(outputs[i], inputs);
     set(result, std::move(outputs[i]));
   }
 }
@@ -326,7 +333,7 @@ Datum Interpreter::value_of(ir::ValueId value) {
   const Datum constant = constant_of(model_, facts.constant);
   if (!options_.is_wide) return constant;
   set(value, widen(constant));
-  memory_.add(values_[value.index], {&constant, 1});
+  account_->memory.add(values_[value.index], {&constant, 1});
   return values_[value.index];
 }
 

@@ -40,6 +40,7 @@ struct RunAccount {
   uint64_t steps_left = 0;
   double work_left = 0;
   uint64_t seeds_given = 0;
+  LiveMemory memory{UINT64_MAX};  // values of this run, and of earlier ones as long as somebody has them
 };
 
 struct InterpreterOptions {
@@ -53,6 +54,11 @@ struct InterpreterOptions {
   BodyHook* body_hook = nullptr;
   RunAccount* account = nullptr;  // of the run that this one is part of; null: it is none
 };
+
+// Of a run with these limits.
+RunAccount account_of(const InterpreterOptions& limits);
+// For the next run: what it may do is as much as before, memory that somebody still has stays counted.
+void restart(RunAccount& account, const InterpreterOptions& limits);
 
 struct NodeSeconds {
   ir::NodeId node;
@@ -146,7 +152,6 @@ class Interpreter final : private BodyRunner, private Budget {
   const FailureSink* failures_ = nullptr;
   const AttributeScope* scope_ = nullptr;
   std::vector<const ir::Function*> active_functions_;
-  LiveMemory memory_;
   size_t depth_ = 0;  // of bodies in bodies
   RunAccount own_account_;
   RunAccount* account_;

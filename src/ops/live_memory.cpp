@@ -4,6 +4,9 @@
 #include <string>
 #include <unordered_set>
 
+#include "base/error.h"
+#include "base/text.h"
+
 namespace assay::ops {
 namespace {
 
@@ -42,9 +45,17 @@ void LiveMemory::add(const tensor::Tensor& tensor) {
 }
 
 uint64_t LiveMemory::left(uint64_t wanted) {
-  const auto rest = [&] { return most_bytes_ > bytes_ ? most_bytes_ - bytes_ : 0; };
+  const auto rest = [&] { return most_bytes_ - std::min(most_bytes_, bytes_ + held_bytes_); };
   if (rest() < wanted) sweep();
   return rest();
+}
+
+void LiveMemory::require(uint64_t bytes) {
+  const uint64_t rest = left(bytes);
+  if (rest >= bytes) return;
+  throw Error(ErrorCode::limit,
+              fmt::format("it needs {} of memory, {} are left", human_bytes(bytes), human_bytes(rest)))
+      .remedied_by("max_memory");
 }
 
 void LiveMemory::sweep() {

@@ -3,6 +3,7 @@
 #include "base/parallel.h"
 #include "base/text.h"
 #include "engine/context.h"
+#include "engine/recent.h"
 #include "exec/bound_outputs.h"
 #include "ir/verify.h"
 
@@ -25,11 +26,17 @@ class EngineExecution final : public exec::Execution {
   EngineExecution(Plans& plans, const exec::ExecutionOptions& options) : plans_(plans), options_(options) {
     const unsigned threads = options.threads != 0 ? options.threads : plans.options().threads;
     if (threads != 0) threads_.emplace(threads);
+    limits_.max_memory_bytes = plans.options().max_memory_bytes;
+    limits_.max_steps = plans.options().max_steps;
+    limits_.max_work = plans.options().max_work;
+    account_ = ops::account_of(limits_);
+    limits_.account = &account_;
   }
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
     std::optional<PoolScope> scope;
     if (threads_) scope.emplace(*threads_);
+    ops::restart(account_, limits_);
     Prepared& prepared = prepare(plans_.open_shapes(feeds));
     const Lowered& lowered = prepared.planned->lowered();
     std::vector<ops::InputDatum> inputs;
@@ -55,20 +62,20 @@ class EngineExecution final : public exec::Execution {
           for (const std::string& name : names[value]) give(name, datum, sink);
         },
         places);
-    last_ = &prepared;
   }
 
-  double seconds() const override { return last_ == nullptr ? 0 : last_->context->seconds(); }
+  double seconds() const override { return contexts_.last() == nullptr ? 0 : contexts_.last()->context->seconds(); }
 
   std::vector<exec::LayerSeconds> profile() const override {
     std::vector<exec::LayerSeconds> layers;
-    if (last_ == nullptr) return layers;
-    const engine::Program& program = last_->planned->program();
-    const std::vector<double>& seconds = last_->context->step_seconds();
+    const Prepared* const last = contexts_.last();
+    if (last == nullptr) return layers;
+    const engine::Program& program = last->planned->program();
+    const std::vector<double>& seconds = last->context->step_seconds();
     for (size_t i = 0; i < seconds.size(); ++i) {
       const engine::Step& step = program.steps()[i];
       const bool is_node = step.node.valid();
-      const engine::LayerRecord& record = last_->layers[i];
+      const engine::LayerRecord& record = last->layers[i];
       layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.tactic, seconds[i],
                         record.origins, moved_bytes(record)});
     }
@@ -80,21 +87,20 @@ class EngineExecution final : public exec::Execution {
  private:
   struct Prepared {
     std::shared_ptr<const Planned> planned;
-    std::optional<engine::Context> context;
+    std::unique_ptr<engine::Context> context;
     std::vector<engine::LayerRecord> layers;  // where they are measured
   };
 
   Prepared& prepare(const Shapes& shapes) {
-    Prepared& prepared = contexts_[shapes];
-    if (prepared.context) return prepared;
-    prepared.planned = plans_.plan(shapes);
-    ops::InterpreterOptions limits;
-    limits.max_memory_bytes = plans_.options().max_memory_bytes;
-    limits.max_steps = plans_.options().max_steps;
-    limits.max_work = plans_.options().max_work;
-    prepared.context.emplace(prepared.planned->program(), limits, options_.profiles);
-    if (options_.profiles) prepared.layers = prepared.planned->layers();
-    return prepared;
+    Prepared* const last = contexts_.last();
+    Prepared* const known = contexts_.find(shapes);
+    if (last != nullptr && last != known) last->context->rest();
+    if (known != nullptr) return *known;
+    Prepared made{.planned = plans_.plan(shapes), .context = nullptr, .layers = {}};
+    made.context = std::make_unique<engine::Context>(made.planned->program(), engine::ContextPlace{arenas_, 0, limits_},
+                                                     options_.profiles);
+    if (options_.profiles) made.layers = made.planned->layers();
+    return contexts_.add(shapes, std::move(made));
   }
 
   void give(const std::string& name, const tensor::Datum& datum, exec::TensorSink& sink) const {
@@ -107,8 +113,10 @@ class EngineExecution final : public exec::Execution {
   Plans& plans_;
   exec::ExecutionOptions options_;
   std::optional<ThreadPool> threads_;
-  std::map<Shapes, Prepared> contexts_;
-  const Prepared* last_ = nullptr;
+  ops::InterpreterOptions limits_;
+  ops::RunAccount account_;  // of all contexts
+  std::shared_ptr<engine::Arenas> arenas_ = std::make_shared<engine::Arenas>();
+  engine::Recent<Shapes, Prepared> contexts_{kKeptPlans};
   exec::BoundOutputs bound_;
 };
 

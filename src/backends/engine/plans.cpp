@@ -142,12 +142,18 @@ bool Plans::plan_profiles() {
 
 std::shared_ptr<const Planned> Plans::plan(const Shapes& shapes) {
   const std::scoped_lock lock(mutex_);
-  std::shared_ptr<const Planned>& planned = plans_[shapes];
-  if (!planned) {
-    planned = with_threads([&] { return make(shapes); });
-    save_files(planned->layers());
+  if (!plans_.contains(shapes)) {
+    if (!is_preparing_ && plans_.size() >= kKeptPlans) drop_oldest();
+    const Plan& made = plans_[shapes] = {with_threads([&] { return make(shapes); })};
+    save_files(made.planned->layers());
   }
-  return planned;
+  Plan& plan = plans_.at(shapes);
+  plan.asked = ++calls_;
+  return plan.planned;
+}
+
+void Plans::drop_oldest() {
+  plans_.erase(std::ranges::min_element(plans_, {}, [](const auto& entry) { return entry.second.asked; }));
 }
 
 // A model that was planned earlier, unless a value is asked for that it computes inside a layer, and that would stay
@@ -256,7 +262,8 @@ void Plans::finish(engine::PlanSections& sections) const {
   manifest.is_stripped = settings_.strips_plan;
   const bool needs_source = has_open_inputs() || settings_.keeps_source;
   manifest.source_weights = sections.add_model(source_, needs_source && !settings_.strips_plan);
-  for (const auto& [shapes, planned] : plans_) {
+  for (const auto& [shapes, plan] : plans_) {
+    const Planned* const planned = plan.planned.get();
     const Lowered& lowered = planned->lowered();
     manifest.planned.push_back({.shapes = shapes,
                                 .weights = sections.add_model(lowered.model(), !settings_.strips_plan),

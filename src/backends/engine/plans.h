@@ -14,7 +14,10 @@
 
 namespace assay::backends {
 
-// What a session plans: a model for each set of shapes that comes, each once. May be used from several threads.
+constexpr size_t kKeptPlans = 32;  // of a session, and contexts of an execution
+
+// What a session plans: a model for each set of shapes that comes, each once as long as it is among the last that were
+// asked for. What is planned before the first run stays. May be used from several threads.
 class Plans {
  public:
   // Of a source model, which must outlive it. `measures`: tactics are, also where nobody asked for it.
@@ -46,6 +49,7 @@ class Plans {
   const exec::TappedValues& tapped() const { return tapped_; }
 
  private:
+  void drop_oldest();
   template <typename Fn>
   auto with_threads(Fn&& fn) const;
   std::shared_ptr<const Planned> make(const Shapes& shapes) const;
@@ -70,7 +74,12 @@ class Plans {
   std::map<Shapes, std::map<std::string, std::string, std::less<>>> replays_;  // tactics of an earlier plan
   std::shared_ptr<engine::KeptWeights> packed_ = std::make_shared<engine::KeptWeights>();
   std::mutex mutex_;
-  std::map<Shapes, std::shared_ptr<const Planned>> plans_;
+  struct Plan {
+    std::shared_ptr<const Planned> planned;
+    uint64_t asked = 0;  // when it was asked for last, in calls
+  };
+  std::map<Shapes, Plan> plans_;
+  uint64_t calls_ = 0;
   std::optional<engine::PlanSections> built_;
 };
 

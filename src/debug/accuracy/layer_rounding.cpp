@@ -142,6 +142,7 @@ std::vector<analysis::Samples> LayerRounding::run(ir::NodeId node, const Samples
     else
       outer.emplace_back(captured[i - model_[node].operands.size()], &given[i]);
   }
+  runs_.start();
   if (unknown.empty()) return runs_.run({node, inputs, outer});
   return std::vector<analysis::Samples>(model_[node].results.size(), analysis::Samples{.unknown = unknown});
 }
@@ -157,6 +158,7 @@ std::optional<analysis::FirstRuns> LayerRounding::run_first(ir::NodeId node, con
     if (!samples.unknown.empty()) return std::nullopt;
     inputs.push_back(&samples);
   }
+  runs_.start();
   return runs_.run_first({node, inputs, {}}, exact, runs);
 }
 

@@ -54,7 +54,7 @@ std::optional<std::vector<tensor::Datum>> BodyRuns::run_body(ir::GraphId body, s
     return std::nullopt;
   std::vector<tensor::Datum> given(inputs.begin(), inputs.end());
   for (const ir::ValueId value : known.outer) given.push_back(outer(value));
-  return runs_.try_emplace(body, known.part, limits_).first->second.run(given);
+  return runs_.try_emplace(body, known.part, place_).first->second.run(given);
 }
 
 }  // namespace assay::engine

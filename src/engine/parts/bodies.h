@@ -12,6 +12,8 @@
 
 namespace assay::engine {
 
+struct ContextPlace;
+
 // A body as a part, whose inputs are those of the body and what it uses from outside.
 struct BodyPart {
   BodyPart(ir::Model model, std::vector<ir::ValueId> outer_values, const Device& device, ProgramOptions options)
@@ -35,13 +37,14 @@ void add_bodies(const ir::Model& model, const ops::Inference& inference, ir::Nod
 class BodyRuns final : public ops::BodyHook {
  public:
   // Both must outlive it.
-  BodyRuns(const BodyParts& bodies, const ops::InterpreterOptions& limits) : bodies_(bodies), limits_(limits) {}
+  BodyRuns(const BodyParts& bodies, const ContextPlace& place) : bodies_(bodies), place_(place) {}
   std::optional<std::vector<tensor::Datum>> run_body(ir::GraphId body, std::span<const tensor::Datum> inputs,
                                                      const Outer& outer) override;
+  void rest() { runs_.clear(); }
 
  private:
   const BodyParts& bodies_;
-  const ops::InterpreterOptions& limits_;
+  const ContextPlace& place_;
   std::map<ir::GraphId, PartRun> runs_;
 };
 

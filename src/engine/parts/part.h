@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/parts/recent.h"
 #include "engine/program.h"
+#include "engine/recent.h"
 #include "tensor/datum.h"
 
 namespace assay::engine {

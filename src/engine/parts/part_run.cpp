@@ -31,20 +31,18 @@ class Outputs {
 
 }  // namespace
 
-PartRun::PartRun(const Part& part, const ops::InterpreterOptions& limits)
-    : part_(part), limits_(limits), arena_(std::make_unique<Arena>()), prepared_(kKeptContexts) {}
+PartRun::PartRun(const Part& part, const ContextPlace& place) : part_(part), place_(place), prepared_(kKeptContexts) {}
 
 PartRun::~PartRun() = default;
 
 PartRun::Prepared& PartRun::prepare(std::span<const tensor::Datum> inputs) {
   PartShapes shapes = shapes_of(inputs);
-  if (Prepared* const known = prepared_.find(shapes)) return *known;
+  Prepared* const last = prepared_.last();
+  Prepared* const known = prepared_.find(shapes);
+  if (last != nullptr && last != known && last->context) last->context->rest();
+  if (known != nullptr) return *known;
   Prepared made{part_.plan(shapes), nullptr};
-  if (made.planned) {
-    const Program& program = made.planned->program();
-    std::shared_ptr<const Address> arena = arena_->take(program, limits_.max_memory_bytes);
-    made.context = std::make_unique<Context>(program, limits_, false, std::move(arena));
-  }
+  if (made.planned) made.context = std::make_unique<Context>(made.planned->program(), place_, false);
   return prepared_.add(std::move(shapes), std::move(made));
 }
 
@@ -59,7 +57,7 @@ std::optional<std::vector<tensor::Datum>> PartRun::run(std::span<const tensor::D
 
 std::vector<tensor::Datum> PartRun::run_reference(std::span<const tensor::Datum> inputs) {
   const ir::Model& model = part_.model();
-  if (!reference_) reference_ = std::make_unique<ops::Interpreter>(model, limits_);
+  if (!reference_) reference_ = std::make_unique<ops::Interpreter>(model, place_.limits);
   std::vector<ir::ValueId> wanted;
   for (const ir::Use& use : model.outputs(model.main_graph())) wanted.push_back(use.value);
   Outputs outputs(wanted);

@@ -10,14 +10,14 @@
 
 namespace assay::engine {
 
-class Arena;
 class Context;
+struct ContextPlace;
 
 // One execution of a part: a context for each of the last shapes. For one thread at a time.
 class PartRun {
  public:
-  // `limits` are those of the run that it is part of, whose account they have; they must outlive it.
-  PartRun(const Part& part, const ops::InterpreterOptions& limits);
+  // `place` has the limits and the account of the run that it is part of; it must outlive it.
+  PartRun(const Part& part, const ContextPlace& place);
   ~PartRun();
   PartRun(const PartRun&) = delete;
   PartRun& operator=(const PartRun&) = delete;
@@ -35,8 +35,7 @@ class PartRun {
   Prepared& prepare(std::span<const tensor::Datum> inputs);
 
   const Part& part_;
-  const ops::InterpreterOptions& limits_;
-  std::unique_ptr<Arena> arena_;  // of all contexts
+  const ContextPlace& place_;
   Recent<PartShapes, Prepared> prepared_;
   std::unique_ptr<ops::Interpreter> reference_;
 };

@@ -13,6 +13,9 @@ class Recent {
  public:
   explicit Recent(size_t most) : most_(most) {}
 
+  // What was asked for last; null: nothing yet.
+  T* last() { return items_.empty() ? nullptr : &items_.front().second; }
+  const T* last() const { return items_.empty() ? nullptr : &items_.front().second; }
   // Null: there is none. It stays until others have been added.
   T* find(const Key& key) {
     const auto found = std::ranges::find(items_, key, &Item::first);
