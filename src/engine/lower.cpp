@@ -1,5 +1,6 @@
 #include "engine/lower.h"
 
+#include <algorithm>
 #include <array>
 
 #include "engine/lowering/batch_norm.h"
@@ -20,12 +21,23 @@
 #include "engine/lowering/spell_variadic.h"
 #include "engine/lowering/turn_products.h"
 #include "engine/lowering/wide_halves.h"
-#include "ops/call_rules.h"
 #include "ops/write_types.h"
 #include "passes/merge_options.h"
 #include "passes/pipelines.h"
 
 namespace assay::engine {
+namespace {
+
+// Types are the same in every run of a body, and shapes may be what its condition rules out.
+bool may_be_lowered(const ir::Model& model, const ops::Inference& inference) {
+  return std::ranges::none_of(inference.findings(), [&](const ops::InferenceFinding& finding) {
+    if (!ops::breaks_rule(finding)) return false;
+    const bool may_never_run = model[model[finding.node].graph].parent.valid();
+    return finding.code == "schema" || !may_never_run;
+  });
+}
+
+}  // namespace
 
 void fix_type(ir::Model& model, ir::ValueId input, tensor::DType dtype, const tensor::Shape& shape) {
   std::vector<ir::DimId> dims;
@@ -45,11 +57,8 @@ void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& sh
 std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference) {
   std::set<ir::NodeId> broken;
   for (const ops::InferenceFinding& finding : inference.findings()) {
-    if (!finding.node.valid() || model[finding.node].graph != model.main_graph()) continue;
-    const ops::Callee& callee = inference.callees()[finding.node];
-    const ops::Node facts(model, model[finding.node], callee.schema, callee.version, nullptr);
-    const bool is_called_wrongly = finding.code == "schema" && !ops::broken_call_rules(facts).empty();
-    if (finding.code == "shape" || is_called_wrongly) broken.insert(finding.node);
+    if (!ops::breaks_rule(finding)) continue;
+    if (model[finding.node].graph == model.main_graph()) broken.insert(finding.node);
   }
   return broken;
 }
@@ -58,7 +67,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   const NarrowLayers narrow(model, precision);
   ops::Inference inference(model);
   inference.run();
-  if (!broken_nodes(model, inference).empty()) return;
+  if (!may_be_lowered(model, inference)) return;
   ops::write_types(inference, model);
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
   passes::Options options;

@@ -18,10 +18,12 @@ inline constexpr std::string_view kDomain = "assay.engine";
 //   sort, inline functions, widen 16-bit floats, fold, simplify, merge into weights, lower the precision as asked for,
 //   form layers.
 // A layer of several operators becomes the call of a function in `kDomain`, whose body is these operators.
+// A model with a node that the reference would refuse stays as it is, so that no step reads what nobody has checked. In
+// bodies, which may never run, only shapes may be wrong; they are looked at again when they are planned.
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision = {});
 
-// Nodes that have other operands or attributes than their operators, or whose operands do not fit: the reference fails
-// there and says why. A model that has any is not lowered.
+// Nodes of the main graph that break a rule of their operators, by counts, attributes, types or shapes: the reference
+// fails there and says why. No kernel computes them.
 std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference);
 
 // The same model for another type of an input.

@@ -260,6 +260,29 @@ TEST(Lower, nodes_with_missing_operands_or_attributes_of_other_types_stay) {
   }
 }
 
+// Nor are constants read that are of other types than their operator takes, wherever the node stands.
+TEST(Lower, models_with_operands_of_other_types_stay) {
+  for (const char* const text :
+       {"g (float[2,2] x) => (float[2,4] y) <int32[4] p = {0,1,0,1}> { y = Pad(x, p) }",
+        "g (float[2,2] x, bool c) => (float[a,b] y) <int32[4] p = {0,1,0,1}> { y = If (c) <then_branch = t () => "
+        "(float[a,b] u) { u = Pad(x, p) }, else_branch = e () => (float[a,b] v) { v = Neg(x) }> }"}) {
+    ir::Model model = parsed(with_header(text));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter);
+    EXPECT_TRUE(rewriter.steps().empty()) << text;
+  }
+}
+
+// Branches for other shapes than those that come never run.
+TEST(Lower, shapes_that_do_not_fit_in_a_branch_do_not_matter) {
+  ir::Model model = parsed(with_header(
+      "g (float[2,2] x, bool c) => (float[a,b] y) { w = Exp(x) z = Sigmoid(w) y = If (c) <then_branch = t () => "
+      "(float[a,b] u) { u = Transpose<perm = [0,2,1]>(z) }, else_branch = e () => (float[a,b] v) { v = Neg(z) }> }"));
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  EXPECT_FALSE(rewriter.steps().empty());
+}
+
 // What moves codes, and what makes the same ones again, is no part of it.
 TEST(Lower, attention_between_quantizers_forms_a_layer) {
   const ir::Model model = parsed(with_header(kLowered[11]));

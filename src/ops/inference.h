@@ -23,6 +23,11 @@ struct InferenceFinding {
   std::string message;
 };
 
+// Whether the reference refuses the node as soon as it comes there.
+inline bool breaks_rule(const InferenceFinding& finding) {
+  return finding.node.valid() && (finding.code == "schema" || finding.code == "shape");
+}
+
 // Types of the model's inputs that hold in the place of the declared ones.
 using InputTypes = std::map<ir::ValueId, Type>;
 

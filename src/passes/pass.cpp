@@ -20,6 +20,19 @@ bool PassRun::is_op(ir::NodeId node, std::string_view op) {
   return has_result && ops::broken_call_rules({model_, model_[node], found.schema, found.version, nullptr}).empty();
 }
 
+bool PassRun::is_refused(ir::NodeId node) {
+  const ops::Inference& known = has_inferred_ ? inference_.last() : inference();
+  const std::span<const ops::InferenceFinding> findings = known.findings();
+  if (findings.size() != findings_seen_) {
+    refused_.clear();
+    for (const ops::InferenceFinding& finding : findings) {
+      if (ops::breaks_rule(finding)) refused_.insert(finding.node);
+    }
+    findings_seen_ = findings.size();
+  }
+  return refused_.contains(node);
+}
+
 ops::Node PassRun::facts(ir::NodeId node) {
   const ops::Callee found = callee(node);
   return {model_, model_[node], found.schema, found.version, nullptr};

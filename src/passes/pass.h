@@ -48,6 +48,8 @@ class PassRun {
   // Whether it calls this operator of ai.onnx, not a function of that name, in a version that is known and as its
   // schema says: operands that must be there are there, the first result too, attributes have their types.
   bool is_op(ir::NodeId node, std::string_view op);
+  // Whether types or shapes of its operands break the operator's rules, as far as they are known.
+  bool is_refused(ir::NodeId node);
   // The operators or versions of nodes, or functions, were changed.
   void forget_callees() { callees_.reset(); }
   // Attributes as written or by default, and what the operator's schema says.
@@ -76,6 +78,8 @@ class PassRun {
   std::optional<ops::Resolver> callees_;
   ops::LiveInference inference_;
   bool has_inferred_ = false;  // in this pass
+  std::set<ir::NodeId> refused_;
+  size_t findings_seen_ = 0;
 };
 
 // One transformation. Every <family>/<name>.cpp in src/passes/rewrites and src/convert/passes defines

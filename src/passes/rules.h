@@ -33,7 +33,8 @@ void apply_rules(PassRun& run, Context& context, const Rules& rules) {
     for (ir::NodeId node = model[graph].first; node && !run.rewriter().is_done(); node = next) {
       next = model[node].next;
       const auto rule = by_op.find(model[node].op);
-      if (rule == by_op.end() || ir::has_references(model[node]) || !run.is_op(node, rule->second->op)) continue;
+      if (rule == by_op.end() || ir::has_references(model[node])) continue;
+      if (!run.is_op(node, rule->second->op) || run.is_refused(node)) continue;
       try {
         rule->second->apply(context, node);
       } catch (const Error& error) {

@@ -1,5 +1,5 @@
 // A few random nodes, built from bytes: any operator of the schema with attributes, operands and shapes as they come,
-// many of them hostile. Inference and the interpreter may refuse them with Error; anything else is a bug.
+// many of them hostile. Inference, the interpreter and the engine may refuse them with Error; anything else is a bug.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -10,6 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/context.h"
+#include "engine/devices/cpu/device.h"
+#include "engine/lower.h"
 #include "ir/edit.h"
 #include "ops/inference.h"
 #include "ops/interpreter.h"
@@ -319,15 +322,32 @@ void infer(ir::Model& model) {
   for (uint32_t i = 0; i < model.value_slots(); ++i) inference.type(ir::ValueId{i}).text();
 }
 
-void run(const ir::Model& model, std::span<const ops::InputDatum> inputs) {
-  ops::InterpreterOptions options;
-  options.max_memory_bytes = uint64_t{64} << 20;
-  options.max_steps = 100;
-  options.max_work = 10'000'000;
+constexpr ops::InterpreterOptions kLimits = {
+    .max_memory_bytes = uint64_t{64} << 20, .max_steps = 100, .max_work = 10'000'000};
+
+std::vector<ir::ValueId> outputs_of(const ir::Model& model) {
   std::vector<ir::ValueId> wanted;
   for (const ir::Use& use : model.outputs(model.main_graph())) wanted.push_back(use.value);
-  ops::Interpreter interpreter(model, options);
-  interpreter.run(inputs, wanted, [](ir::ValueId, const Datum&) {});
+  return wanted;
+}
+
+void run(const ir::Model& model, std::span<const ops::InputDatum> inputs) {
+  ops::Interpreter interpreter(model, kLimits);
+  interpreter.run(inputs, outputs_of(model), [](ir::ValueId, const Datum&) {});
+}
+
+// Inputs keep their ids when the model is lowered.
+void run_on_engine(ir::Model& model, std::span<const ops::InputDatum> inputs) {
+  static const std::unique_ptr<engine::Device> device = engine::cpu::make_device({});
+  std::map<std::string, tensor::Shape> shapes;
+  for (const ops::InputDatum& input : inputs) {
+    if (input.datum.is_tensor()) shapes.emplace(model.text(model[input.value].name), input.datum.tensor().shape());
+  }
+  engine::fix_shapes(model, shapes);
+  ir::Rewriter rewriter(model);
+  engine::lower(model, rewriter);
+  const engine::Program program(model, *device, {});
+  engine::Context(program, kLimits, false).run(inputs, outputs_of(model), [](ir::ValueId, const Datum&) {});
 }
 
 }  // namespace
@@ -342,6 +362,10 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   }
   try {
     run(builder.model, builder.inputs);
+  } catch (const Error&) {
+  }
+  try {
+    run_on_engine(builder.model, builder.inputs);
   } catch (const Error&) {
   }
   return 0;

@@ -72,9 +72,9 @@ class Widener {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = inference_.callees()[id];
     const std::string_view op = model_.text(node.op);
-    if (node.is_outputs || callee.schema == nullptr || callee.function != nullptr || op == "Cast" || op == "CastLike") {
-      return false;
-    }
+    constexpr std::array<std::string_view, 3> kOfOneType = {"Cast", "CastLike", "BitCast"};
+    if (node.is_outputs || callee.schema == nullptr || callee.function != nullptr) return false;
+    if (std::ranges::find(kOfOneType, op) != kOfOneType.end()) return false;
     if (!model_.bodies(node).empty()) return false;
     const auto has_tensor = [&](const ir::Use& use) { return is_tensor(use.value); };
     if (!std::ranges::all_of(node.operands, has_tensor)) return false;

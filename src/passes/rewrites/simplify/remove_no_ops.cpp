@@ -38,9 +38,15 @@ void identity(Context& context, NodeId node) {
   replace(context, node, operand(context.model(), node, 0), "a copy of its operand");
 }
 
+// Where the type is not known, the operator may refuse it.
+bool has_known_type(Context& context, NodeId node) {
+  const ValueId made = result(context.model(), node);
+  return made.valid() && context.inferred.dtype(made) != tensor::DType::undefined;
+}
+
 void dropout(Context& context, NodeId node) {
   const ops::Node facts = context.run.facts(node);
-  if (facts.version() < 7 && !facts.flag("is_test")) return;
+  if ((facts.version() < 7 && !facts.flag("is_test")) || !has_known_type(context, node)) return;
   const ValueId ratio = operand(context.model(), node, 1), training = operand(context.model(), node, 2);
   const tensor::Tensor* const share = ratio ? context.run.constant(ratio) : nullptr;
   const bool drops_none = share != nullptr && is_filled_with(*share, 0);
@@ -65,10 +71,8 @@ void transpose(Context& context, NodeId node) {
   const ops::Node facts = context.run.facts(node);
   const ValueId in = operand(context.model(), node, 0);
   const std::vector<int64_t> perm = facts.integers("perm");
-  if (!facts.has_attribute("perm")) {
-    const ops::Dims* dims = context.inferred.dims(in);
-    if (!dims || dims->size() > 1) return;
-  }
+  const ops::Dims* const dims = context.inferred.dims(in);
+  if (!dims || (!facts.has_attribute("perm") && dims->size() > 1)) return;
   for (size_t i = 0; i < perm.size(); ++i) {
     if (perm[i] != static_cast<int64_t>(i)) return;
   }
@@ -123,12 +127,14 @@ void resize(Context& context, NodeId node) {
 }
 
 void only_operand(Context& context, NodeId node) {
-  if (context.model()[node].operands.size() != 1) return;
+  if (context.model()[node].operands.size() != 1 || !has_known_type(context, node)) return;
   replace(context, node, operand(context.model(), node, 0), "combines one operand");
 }
 
 void split(Context& context, NodeId node) {
+  const ValueId sizes = operand(context.model(), node, 1);
   if (context.model()[node].results.size() != 1) return;
+  if (sizes && context.inferred.dtype(sizes) == tensor::DType::undefined) return;
   replace(context, node, operand(context.model(), node, 0), "splits into one part");
 }
 
@@ -176,7 +182,8 @@ NodeId same_before(Context& context, NodeId node) {
 }
 
 void involution(Context& context, NodeId node) {
-  if (const NodeId before = same_before(context, node)) {
+  const NodeId before = same_before(context, node);
+  if (before.valid() && has_known_type(context, node)) {
     replace(context, node, operand(context.model(), before, 0), "undoes the node before it");
   }
 }
