@@ -95,6 +95,10 @@ void JsonWriter::value(std::string_view text) {
 void JsonWriter::value(int64_t number) { impl_->writer.Int64(number); }
 void JsonWriter::value(uint64_t number) { impl_->writer.Uint64(number); }
 void JsonWriter::value(bool truth) { impl_->writer.Bool(truth); }
+void JsonWriter::document(std::string_view json) {
+  while (json.ends_with('\n')) json.remove_suffix(1);
+  impl_->writer.RawValue(json.data(), json.size(), rapidjson::kObjectType);
+}
 void JsonWriter::null() { impl_->writer.Null(); }
 
 void JsonWriter::value(double number) {

@@ -30,6 +30,7 @@ class JsonWriter {
   void value(double number);
   void value(bool truth);
   void null();
+  void document(std::string_view json);  // a value that is JSON already
 
   template <typename T>
   void field(std::string_view name, T&& content) {

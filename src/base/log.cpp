@@ -165,8 +165,15 @@ void Log::verdict(bool passed, std::string_view text, Where where) {
   put_line(passed ? LogLevel::finish : LogLevel::error, text, where, true);
 }
 
-void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_result) {
-  if (!enabled(level, where)) return;
+void Log::report(LogLevel level, std::string_view text, Where where) { put_line(level, text, where, true); }
+
+void Log::result(std::string_view text, Where where) {
+  const bool is_certain = !options_.text_to_stderr && enabled(LogLevel::start, where);
+  put_line(LogLevel::info, text, where, true, is_certain);
+}
+
+void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_result, bool is_certain) {
+  if (!is_certain && !enabled(level, where)) return;
   const Look look = look_of(level);
   std::string line = {'[', look.letter, ']', ' '};
   if (options_.timestamps) line += fmt::format("({}) ", time_of_day());
@@ -181,7 +188,11 @@ void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_r
 
 void Log::plain(std::string_view text, Where where) {
   if (text.ends_with('\n')) text.remove_suffix(1);
-  if (enabled(LogLevel::info, where)) put_text(harmless(text), "", true);
+  if (!enabled(LogLevel::start, where)) return;
+  status("");
+  const std::string lines = harmless(text) + "\n";
+  if (file_ != nullptr) put(file_, lines);
+  put(out_, lines);
 }
 
 void Log::print_details() {

@@ -67,7 +67,11 @@ class Log {
   void write(LogLevel level, std::string_view text, Where where = Where::current());
   // A PASSED or FAILED line: a result on standard output either way, of level finish or error.
   void verdict(bool passed, std::string_view text, Where where = Where::current());
-  // Lines without a prefix, of level info, that other programs may read.
+  // A line that belongs to the result of a command, on standard output whatever its level.
+  void report(LogLevel level, std::string_view text, Where where = Where::current());
+  // The result that a command is asked for: looks like info, and is also printed where only `start` is (-q).
+  void result(std::string_view text, Where where = Where::current());
+  // The same without a prefix, for other programs, on standard output wherever other lines go.
   void plain(std::string_view text, Where where = Where::current());
 
   // How far work has come: on a terminal only, until the next message or status. Empty: nothing any more.
@@ -89,7 +93,7 @@ class Log {
   };
 
  private:
-  void put_line(LogLevel level, std::string_view text, Where where, bool is_result);
+  void put_line(LogLevel level, std::string_view text, Where where, bool is_result, bool is_certain = false);
   void put_text(std::string line, std::string_view color, bool is_result);
 
   std::FILE* out_;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/log.h"
+#include "cli/reports.h"
 
 namespace assay::cli {
 
@@ -17,6 +18,7 @@ struct Environment {
   std::FILE* out;
   std::FILE* err;
   Log& log;
+  Reports reports = {};
   std::vector<std::shared_ptr<const void>> kept = {};  // not freed before the process ends
 };
 

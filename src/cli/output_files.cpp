@@ -9,11 +9,18 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/options/remedies.h"
 
 namespace assay::cli {
 namespace {
 
 namespace fs = std::filesystem;
+
+template <typename... Args>
+[[noreturn]] void refuse(fmt::format_string<Args...> format, Args&&... args) {
+  throw Error(ErrorCode::usage, fmt::format(format, std::forward<Args>(args)...))
+      .remedied_by(std::string(kAnotherFile));
+}
 
 // What tells whether two names mean the same file: device and inode, or the place of a file that is not there yet.
 using Identity = std::tuple<uint64_t, uint64_t, std::string>;
@@ -62,8 +69,8 @@ void check_inputs(const NamedFile& output, const std::vector<NamedFile>& inputs)
   for (const NamedFile& input : inputs) {
     if (!written || identity(input.path) != written) continue;
     if (output.row->replaces_model && canonical_name(*input.row) == "model_file") continue;
-    fail(ErrorCode::usage, "{} would overwrite `{}`, which the command reads ({})", label(*output.row),
-         printable(output.path), label(*input.row));
+    refuse("{} would overwrite `{}`, which the command reads ({})", label(*output.row), printable(output.path),
+           label(*input.row));
   }
 }
 
@@ -72,8 +79,8 @@ void check_outputs(const std::vector<NamedFile>& outputs) {
     const std::optional<Identity> first = identity(outputs[i].path);
     for (size_t j = 0; first && j < i; ++j) {
       if (identity(outputs[j].path) != first) continue;
-      fail(ErrorCode::usage, "{} and {} name the same file `{}`", label(*outputs[j].row), label(*outputs[i].row),
-           printable(outputs[i].path));
+      refuse("{} and {} name the same file `{}`", label(*outputs[j].row), label(*outputs[i].row),
+             printable(outputs[i].path));
     }
   }
 }
@@ -116,13 +123,11 @@ void check_external_files(const Arguments& arguments, const ir::Model& model, co
     const std::optional<Identity> read = identity(file);
     for (const NamedFile& output : named_files(arguments, true)) {
       if (!read || identity(output.path) != read) continue;
-      fail(ErrorCode::usage, "{} would overwrite `{}`, which holds weights of the model", label(*output.row),
-           printable(output.path));
+      refuse("{} would overwrite `{}`, which holds weights of the model", label(*output.row), printable(output.path));
     }
     const std::optional<fs::path> weights = written_weights(arguments);
     if (!weights || !read || identity(*weights) != read) continue;
-    fail(ErrorCode::usage, "--save-external-data would overwrite `{}`, which holds weights of the model",
-         printable(weights->native()));
+    refuse("--save-external-data would overwrite `{}`, which holds weights of the model", printable(weights->native()));
   }
 }
 
@@ -130,7 +135,7 @@ void check_chosen_file(const Arguments& arguments, const fs::path& path, std::st
   const std::optional<Identity> chosen = identity(path);
   for (const NamedFile& output : named_files(arguments, true)) {
     if (!chosen || identity(output.path) != chosen) continue;
-    fail(ErrorCode::usage, "{} would overwrite `{}`, {}", label(*output.row), printable(output.path), what);
+    refuse("{} would overwrite `{}`, {}", label(*output.row), printable(output.path), what);
   }
 }
 

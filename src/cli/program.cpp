@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "cli/command_list.h"
 #include "cli/help/help.h"
+#include "cli/models.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/parser.h"
@@ -33,10 +34,17 @@ int print(Environment& environment, std::string_view text) {
   return kExitEqual;
 }
 
+// Whether standard output is a model as text, which other text would spoil.
+bool prints_model(const Arguments& arguments) {
+  if (!arguments.knows("--show")) return false;
+  const std::vector<std::string> shown = arguments.values("--show");
+  return std::ranges::find(shown, "text") != shown.end();
+}
+
 void configure_log(const Arguments& arguments, Environment& environment) {
   if (!arguments.knows("--verbosity")) return;
   LogOptions options = log_options(arguments);
-  options.text_to_stderr = json_on_stdout(arguments);
+  options.text_to_stderr = json_on_stdout(arguments) || prints_model(arguments);
   environment.log.configure(std::move(options));
 }
 
@@ -88,7 +96,7 @@ int run_parsed(const Command& command, const Arguments& arguments, Environment& 
     check_output_files(arguments);
     configure_log(arguments, environment);
     for (const std::string& note : arguments.notes()) environment.log.warning(printable(note));
-    return command.run(arguments, environment);
+    return run_on_models(command, arguments, environment);
   } catch (const Error& error) {
     throw Error(error.code(), arguments.as_typed(line_of(error, arguments)));
   }

@@ -87,7 +87,7 @@ results::Judgement judge_allowed(const tensor::Tensor& a, const tensor::Tensor& 
   judgement.function = "simple";
   judgement.statistic = "elemwise";
   judgement.atol = found.worst.allowed;
-  judgement.required_abs = metrics.absolute.greatest;
+  judgement.required_abs = found.worst.difference;
   judgement.required_rel = metrics.relative.greatest;
   metrics.failed_count = found.count;
   metrics.first_failed_at.reset();

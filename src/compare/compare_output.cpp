@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "base/stopwatch.h"
 #include "compare/measure.h"
 #include "compare/shape_match.h"
 #include "compare/statistics.h"
@@ -148,6 +149,7 @@ std::string_view word(Function function) {
 
 results::OutputComparison compare_output(const tensor::NamedDatum& a, const tensor::NamedDatum& b,
                                          const CompareOptions& options, const ComparedAt& at) {
+  const Stopwatch comparing;
   results::OutputComparison output;
   output.name_a = a.name;
   output.name_b = b.name;
@@ -159,6 +161,7 @@ results::OutputComparison compare_output(const tensor::NamedDatum& a, const tens
     output.passed = a.value.kind() == b.value.kind();
     if (!output.passed) output.fault = "kinds";
   }
+  output.seconds = comparing.seconds();
   return output;
 }
 

@@ -1,18 +1,22 @@
 #include "exec/drive.h"
 
 #include <algorithm>
+#include <exception>
 #include <future>
 #include <map>
+#include <new>
 #include <variant>
 
 namespace assay::exec {
 namespace {
 
 // Hands values on as those of one runner and iteration. Saved results give everything at once: of theirs, only what
-// belongs to the group passes, and what no group names passes with the first one.
+// belongs to the group passes, and what no group names passes with the first one. An exception of the watcher, which
+// passes through the runner, is kept in `failure`.
 class GroupSink final : public TensorSink {
  public:
-  GroupSink(DriveWatcher& watcher, size_t runner, uint64_t iteration) : watcher_(watcher), at_(runner, iteration) {}
+  GroupSink(DriveWatcher& watcher, size_t runner, uint64_t iteration, std::exception_ptr& failure)
+      : watcher_(watcher), at_(runner, iteration), failure_(failure) {}
   void select(const std::map<std::string_view, size_t>& groups, size_t group) {
     groups_ = &groups;
     group_ = group;
@@ -22,12 +26,18 @@ class GroupSink final : public TensorSink {
       const auto found = groups_->find(name);
       if ((found == groups_->end() ? 0 : found->second) != group_) return;
     }
-    watcher_.on_value(at_.first, at_.second, name, value);
+    try {
+      watcher_.on_value(at_.first, at_.second, name, value);
+    } catch (...) {
+      failure_ = std::current_exception();
+      throw;
+    }
   }
 
  private:
   DriveWatcher& watcher_;
   std::pair<size_t, uint64_t> at_;
+  std::exception_ptr& failure_;
   const std::map<std::string_view, size_t>* groups_ = nullptr;
   size_t group_ = 0;
 };
@@ -47,11 +57,6 @@ class NullSink final : public TensorSink {
  public:
   void accept(std::string_view, const tensor::Datum&) override {}
 };
-
-// Whether an error is the fault of a backend, and not of the inputs or of who watches.
-bool ends_runner(ErrorCode code) {
-  return code == ErrorCode::unsupported || code == ErrorCode::backend || code == ErrorCode::limit;
-}
 
 class Driver {
  public:
@@ -123,9 +128,15 @@ class Driver {
         constexpr std::launch kPolicy = std::launch::async | std::launch::deferred;
         batch.push_back(std::async(kPolicy, [this, i, group, r = live[n]] { return collect(r, i, group); }));
       }
-      for (size_t n = 0; n < batch.size(); ++n) {
-        ahead_.insert_or_assign(live[begin + n], attempt([&] { return batch[n].get(); }));
-      }
+      for (size_t n = 0; n < batch.size(); ++n) ahead_.insert_or_assign(live[begin + n], outcome_of(batch[n]));
+    }
+  }
+
+  static std::variant<Ahead, Error> outcome_of(std::future<Ahead>& work) {
+    try {
+      return attempt([&] { return work.get(); });
+    } catch (const std::bad_alloc&) {
+      return out_of_memory();
     }
   }
 
@@ -145,26 +156,44 @@ class Driver {
     return std::get<Ahead>(ahead).seconds;
   }
 
-  // Runs fn; what a backend cannot do ends its runner only.
+  static Error out_of_memory() { return {ErrorCode::limit, "out of memory"}; }
+
+  // Runs fn, which calls the runner; what it cannot do ends this runner only. Returns false then.
   template <typename Fn>
-  void try_runner(size_t r, Fn&& fn) {
+  bool try_runner(size_t r, Fn&& fn) {
+    std::optional<Error> failure;
     try {
       fn();
+      return true;
     } catch (const Error& error) {
-      if (!ends_runner(error.code())) throw;
-      states_[r].failed = true;
-      runners_[r]->close();
-      watcher_.on_failure(r, error);
+      if (error.code() == ErrorCode::cancelled || watcher_failure_) throw;
+      failure = error;
+    } catch (const std::bad_alloc&) {
+      if (watcher_failure_) throw;
+      failure = out_of_memory().add_frame(runners_[r]->name());
     }
+    states_[r].failed = true;
+    runners_[r]->close();
+    watcher_.on_failure(r, *failure);
+    return false;
   }
 
+  // Wrong settings are a fault of the caller, and end everything.
   void open(size_t r) {
     watcher_.on_opening(r);
-    try_runner(r, [&] {
-      runners_[r]->open(findings_);
-      watcher_.on_opened(r);
-      if (runners_[r]->is_live()) choose_taps(r);
+    std::optional<Error> misuse;
+    const bool is_open = try_runner(r, [&] {
+      try {
+        runners_[r]->open(findings_);
+      } catch (const Error& error) {
+        if (error.code() != ErrorCode::usage) throw;
+        misuse = error;
+      }
     });
+    if (misuse) throw Error(*misuse);
+    if (!is_open) return;
+    watcher_.on_opened(r);
+    if (runners_[r]->is_live()) choose_taps(r);
   }
 
   void choose_taps(size_t r) {
@@ -181,7 +210,7 @@ class Driver {
   bool has_iteration(size_t r, uint64_t i) {
     if (states_[r].failed || states_[r].finished) return false;
     const bool more = runners_[r]->is_live() ? load_feeds(r, i) : i < *runners_[r]->iterations();
-    if (!more) finish(r);
+    if (!more && !states_[r].failed) finish(r);
     return more;
   }
 
@@ -195,31 +224,34 @@ class Driver {
     if (given_at_ != i) given_ = source_->get(i);
     given_at_ = i;
     State& state = states_[r];
-    if (given_ && state.fed != i) {
-      const bool is_first = i == 0 && !are_inputs_checked_;
-      Diagnostics repeated;
-      state.feeds = check_feeds(runners_[r]->signature(), *given_, is_first ? findings_ : repeated);
-      are_inputs_checked_ = true;
-      state.fed = i;
-    }
-    return given_.has_value();
+    if (!given_ || state.fed == i) return given_.has_value();
+    const bool is_first = i == 0 && !are_inputs_checked_;
+    Diagnostics repeated;
+    const bool fits = try_runner(
+        r, [&] { state.feeds = check_feeds(runners_[r]->signature(), *given_, is_first ? findings_ : repeated); });
+    are_inputs_checked_ = true;
+    state.fed = i;
+    return fits;
   }
 
   void run_group(size_t r, uint64_t i, size_t group) {
     if (!has_iteration(r, i)) return;
-    Runner& runner = *runners_[r];
     State& state = states_[r];
-    try_runner(r, [&] {
-      if (group == 0) start_iteration(r, i, !ahead_.contains(r));
-      GroupSink sink(watcher_, r, i);
-      if (!runner.is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
-      const std::optional<double> seconds = ahead_.contains(r) ? take_ahead(r, sink) : run_now(r, i, group, sink);
-      state.has_seconds = state.has_seconds && seconds;
-      state.seconds += seconds.value_or(0);
-      if (group + 1 == plan_.taps.size()) {
-        watcher_.on_iteration(r, i, state.has_seconds ? std::optional(state.seconds) : std::nullopt);
-      }
+    if (group == 0) start_iteration(r, i);
+    GroupSink sink(watcher_, r, i, watcher_failure_);
+    if (!runners_[r]->is_live() && plan_.taps.size() > 1) sink.select(group_of_, group);
+    std::optional<double> seconds;
+    const bool has_run = try_runner(r, [&] {
+      const bool is_ahead = ahead_.contains(r);
+      if (group == 0 && !is_ahead && runners_[r]->is_live()) warm_up(r, i, 0);
+      seconds = is_ahead ? take_ahead(r, sink) : run_now(r, i, group, sink);
     });
+    if (!has_run) return;
+    state.has_seconds = state.has_seconds && seconds;
+    state.seconds += seconds.value_or(0);
+    if (group + 1 == plan_.taps.size()) {
+      watcher_.on_iteration(r, i, state.has_seconds ? std::optional(state.seconds) : std::nullopt);
+    }
   }
 
   std::optional<double> run_now(size_t r, uint64_t i, size_t group, TensorSink& sink) {
@@ -227,12 +259,10 @@ class Driver {
     return runners_[r]->run(i, states_[r].feeds, runners_[r]->is_live() ? states_[r].taps[group] : none, sink);
   }
 
-  void start_iteration(size_t r, uint64_t i, bool is_cold) {
+  void start_iteration(size_t r, uint64_t i) {
     states_[r].seconds = 0;
     states_[r].has_seconds = true;
-    if (!runners_[r]->is_live()) return;
-    watcher_.on_feeds(r, i, states_[r].feeds);
-    if (is_cold) warm_up(r, i, 0);
+    if (runners_[r]->is_live()) watcher_.on_feeds(r, i, states_[r].feeds);
   }
 
   void warm_up(size_t r, uint64_t i, size_t group) {
@@ -252,6 +282,7 @@ class Driver {
   std::optional<tensor::NamedData> given_;
   std::optional<uint64_t> given_at_;
   bool are_inputs_checked_ = false;
+  std::exception_ptr watcher_failure_;  // on its way through a runner
 };
 
 }  // namespace

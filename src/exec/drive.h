@@ -29,12 +29,14 @@ class DriveWatcher {
   virtual void on_iteration(size_t /*runner*/, uint64_t /*iteration*/, std::optional<double> /*seconds*/) {}
   // The runner has no more iterations.
   virtual void on_finished(size_t /*runner*/) {}
-  // A backend refused, failed or met a limit; nothing more comes from it.
+  // A backend refused, failed, died or met a limit; nothing more comes from it.
   virtual void on_failure(size_t runner, const Error& error) = 0;
   virtual bool wants_stop() const = 0;
 };
 
-// Runs every runner over all iterations; the last open runners stay open. `source` may be null if no runner is live.
+// Runs every runner over all iterations; the last open runners stay open. A runner that fails ends alone, whatever the
+// reason. Errors of opening with wrong settings (usage), of the source and of the watcher end everything. `source` may
+// be null if no runner is live.
 void drive(std::span<const RunnerPtr> runners, DataSource* source, const DrivePlan& plan, DriveWatcher& watcher,
            Diagnostics& findings);
 

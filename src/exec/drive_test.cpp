@@ -1,6 +1,9 @@
 #include "exec/drive.h"
 
+#include <algorithm>
+#include <array>
 #include <fstream>
+#include <new>
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
@@ -39,11 +42,18 @@ class EchoRunner final : public Runner {
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
   std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,
                             TensorSink& sink) override {
+    if (name_ == "fails by memory") throw std::bad_alloc();
+    for (const auto& [code, word] : kCodes) {
+      if (name_ == std::string("fails by ") + word) fail(code, "for this reason");
+    }
     for (const std::string& value : values) sink.accept(value, feeds[0].value);
     return 0.5;
   }
 
  private:
+  static constexpr std::array kCodes = {
+      std::pair(ErrorCode::shape, "shape"), std::pair(ErrorCode::parse, "parse"), std::pair(ErrorCode::io, "io"),
+      std::pair(ErrorCode::unsupported, "unsupported"), std::pair(ErrorCode::limit, "limit")};
   std::string name_;
   std::vector<std::string>& log_;
   Signature signature_;
@@ -171,18 +181,46 @@ TEST_F(Drive, wrong_usage_ends_everything) {
   EXPECT_THROW(run(std::move(runners), {.taps = {{"y"}}}, 1), Error);
 }
 
-TEST_F(Drive, inputs_that_do_not_fit_are_an_error_of_the_caller) {
-  const DataSourcePtr source = saved_source({{{"z", number(1)}}});
+TEST_F(Drive, inputs_that_do_not_fit_end_the_run_that_does_not_take_them) {
+  std::vector<RunnerPtr> runners;
+  runners.push_back(echo("a", "w"));
+  runners.push_back(echo("b"));
+  const Lines expected = {
+      "open a", "open b",       "close a",   "0 failed: input `w` of the model is not given; given: `x`, `z`",
+      "1.0 y",  "1.0 took 0.5", "1 finished"};
+  EXPECT_EQ(run(std::move(runners), {.taps = {{"y"}}}, 1), expected);
+}
+
+TEST_F(Drive, every_reason_of_a_failure_ends_its_own_run_only) {
+  for (const char* reason : {"shape", "parse", "io", "unsupported", "limit", "memory"}) {
+    for (const uint64_t jobs : {1, 2}) {
+      log_.clear();
+      std::vector<RunnerPtr> runners;
+      runners.push_back(echo(std::string("fails by ") + reason));
+      runners.push_back(echo("b"));
+      const Lines log = run(std::move(runners), {.taps = {{"y"}}, .jobs = jobs}, 1);
+      EXPECT_EQ(std::ranges::count(log, "1.0 y"), 1) << reason;
+      EXPECT_EQ(std::ranges::count_if(log, [](const std::string& line) { return line.starts_with("0 failed: "); }), 1)
+          << reason;
+    }
+  }
+}
+
+TEST_F(Drive, errors_of_the_watcher_end_everything) {
+  class Full final : public DriveWatcher {
+   public:
+    void on_value(size_t, uint64_t, std::string_view, const tensor::Datum&) override {
+      fail(ErrorCode::limit, "no room for it");
+    }
+    void on_failure(size_t, const Error&) override { ADD_FAILURE() << "the runner has not failed"; }
+    bool wants_stop() const override { return false; }
+  };
   std::vector<RunnerPtr> runners;
   runners.push_back(echo("a"));
-  Recorder recorder(log_);
+  const DataSourcePtr source = saved_source({{{"x", number(1)}}});
+  Full watcher;
   Diagnostics findings;
-  try {
-    drive(runners, source.get(), {.taps = {{"y"}}}, recorder, findings);
-    FAIL() << "no error";
-  } catch (const Error& error) {
-    EXPECT_EQ(error.message(), "input `x` of the model is not given; given: `z`");
-  }
+  EXPECT_THROW(drive(runners, source.get(), {.taps = {{"y"}}}, watcher, findings), Error);
 }
 
 TEST(PlanTaps, groups_keep_the_order_and_the_budget) {

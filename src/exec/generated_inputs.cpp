@@ -62,7 +62,7 @@ tensor::Shape shape_of(const Port& input, const PortType& type, const GenerateOp
   if (is_open) {
     const std::string name = printable(input.name);
     findings.warn(
-        "input_shape", name,
+        kMadeUpShape, name,
         fmt::format("input `{}`: its shape is not fixed; generating data of shape {}", name, shape_text(shape)),
         "input_shapes");
   }

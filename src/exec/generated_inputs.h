@@ -50,6 +50,9 @@ struct GenerateOptions {
 // known. Errors as of generate_inputs().
 std::optional<tensor::Shape> asked_shape(const Port& input, const GenerateOptions& options);
 
+// The code of the finding about a shape that nothing fixes.
+inline constexpr std::string_view kMadeUpShape = "input_shape";
+
 // One set of inputs, drawn in the order of the signature's from one stream of NumPy, as the peer's. Indices beyond
 // their table are wrapped into it, and dims that nothing fixes are 1, which `findings` says. Error (unsupported) for
 // inputs that are no tensors, (usage) for shapes and ranges that do not fit, (limit) before more memory is taken than

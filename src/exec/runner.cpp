@@ -1,5 +1,6 @@
 #include "exec/runner.h"
 
+#include <functional>
 #include <set>
 #include <variant>
 
@@ -69,6 +70,38 @@ class BackendRunner final : public Runner {
   std::unique_ptr<Execution> execution_;
 };
 
+// Becomes another runner when it is opened.
+class LateRunner final : public Runner {
+ public:
+  LateRunner(std::string name, std::function<RunnerPtr()> make) : name_(std::move(name)), make_(std::move(make)) {}
+
+  const std::string& name() const override { return name_; }
+  bool is_live() const override { return true; }
+  void open(Diagnostics& findings) override {
+    with_frame([&] { return name_; }, [&] { runner_ = make_(); });
+    runner_->open(findings);
+  }
+  void close() override { runner_.reset(); }
+  const Signature& signature() const override { return opened().signature(); }
+  TapAnswer answer(std::string_view value) const override { return opened().answer(value); }
+  std::string description() const override { return opened().description(); }
+  std::optional<uint64_t> iterations() const override { return std::nullopt; }
+  std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds, std::span<const std::string> values,
+                            TensorSink& sink) override {
+    return opened().run(iteration, feeds, values, sink);
+  }
+
+ private:
+  Runner& opened() const {
+    ASSAY_CHECK(runner_ != nullptr);
+    return *runner_;
+  }
+
+  std::string name_;
+  std::function<RunnerPtr()> make_;
+  RunnerPtr runner_;
+};
+
 class SavedRunner final : public Runner {
  public:
   SavedRunner(std::string name, std::vector<SavedOutputs> iterations)
@@ -114,6 +147,10 @@ RunnerPtr converted_runner(std::string name, BackendPtr backend, const ir::Model
 
 RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options) {
   return std::make_unique<BackendRunner>(std::move(name), std::move(backend), std::move(plan), std::move(options));
+}
+
+RunnerPtr late_runner(std::string name, std::function<RunnerPtr()> make) {
+  return std::make_unique<LateRunner>(std::move(name), std::move(make));
 }
 
 RunnerPtr saved_runner(std::string name, std::vector<SavedOutputs> iterations) {

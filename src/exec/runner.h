@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 
@@ -37,6 +38,8 @@ RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& 
 RunnerPtr converted_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
 // A backend with a plan that it built earlier.
 RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options);
+// A live runner that is made when it is opened, so that what cannot be made fails then.
+RunnerPtr late_runner(std::string name, std::function<RunnerPtr()> make);
 
 // One iteration of saved results.
 struct SavedOutputs {

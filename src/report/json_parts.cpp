@@ -87,6 +87,22 @@ void JsonReport::write_findings(std::string_view key, const std::vector<Diagnost
   write_list(json, key, findings, write_finding);
 }
 
+std::string failure_json(std::string_view command, std::string_view model, std::string_view line, int exit_status) {
+  JsonReport out(command);
+  if (!model.empty()) out.json.field("model", model);
+  out.json.field("error", line);
+  out.json.field("exit_status", exit_status);
+  return out.end(Timings());
+}
+
+std::string models_json(std::string_view command, const std::vector<std::string>& reports, int exit_status,
+                        double seconds) {
+  JsonReport out(command);
+  out.json.field("exit_status", exit_status);
+  write_list(out.json, "models", reports, [](JsonWriter& json, const std::string& report) { json.document(report); });
+  return out.end({{"total_seconds", seconds}});
+}
+
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts) {
   json.key(key);
   json.begin_array();

@@ -28,6 +28,12 @@ class JsonReport {
   JsonWriter json;
 };
 
+// The report of a command that an error ended before it had a result; `model` may be empty.
+std::string failure_json(std::string_view command, std::string_view model, std::string_view line, int exit_status);
+// The reports of several models in one object.
+std::string models_json(std::string_view command, const std::vector<std::string>& reports, int exit_status,
+                        double seconds);
+
 // Writes {"name": …, "dtype": …, "shape": …}.
 void write_value_info(JsonWriter& json, const results::ValueInfo& info);
 // Writes "key": [1, 2, …].

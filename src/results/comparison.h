@@ -72,6 +72,7 @@ struct OutputComparison {
   std::string tolerance_reason;  // where the tolerance was computed, or could not be
   std::optional<PairMetrics> metrics;
   std::vector<Judgement> judgements;
+  double seconds = 0;              // that comparing took
   std::optional<OutputMaps> maps;  // where a page is to show them
   tensor::Tensor elements_a;       // of small outputs
   tensor::Tensor elements_b;

@@ -37,9 +37,10 @@ struct RunnerRun {
   std::vector<RunValue> outputs;  // of the first iteration
   uint64_t iterations = 0;
   double load_seconds = 0;
-  double run_seconds = 0;  // of all iterations together
-  std::string failure;     // why nothing more came from it
-  std::string remedy;      // the setting of a request that lifts the failure, as Error::remedy()
+  double run_seconds = 0;     // of all iterations together
+  std::string failure;        // why nothing more came from it
+  std::string remedy;         // the setting of a request that lifts the failure, as Error::remedy()
+  bool is_input_bad = false;  // it failed since files, the model or inputs are wrong
   std::vector<ValueAnswer> answers;
 };
 
@@ -53,6 +54,7 @@ struct ValidatedOutput {
   uint64_t inf_count = 0;
   std::optional<std::vector<int64_t>> first_nan_at;
   std::optional<std::vector<int64_t>> first_inf_at;
+  double seconds = 0;  // that this took
 };
 
 // An output's metrics averaged over all iterations, and the verdicts about them.

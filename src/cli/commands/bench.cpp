@@ -65,7 +65,8 @@ void print_lines(const std::vector<std::string>& lines, Log& log) {
 
 void print_inputs(const results::Bench& bench, Log& log) {
   for (const results::RunValue& input : bench.inputs) {
-    log.verbose(fmt::format("Input {}: {} ({})", printable(input.name), input.type, fmt::join(input.shape, "x")));
+    log.report(LogLevel::verbose,
+               fmt::format("Input {}: {} ({})", printable(input.name), input.type, fmt::join(input.shape, "x")));
   }
 }
 
@@ -135,8 +136,8 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
   if (wants_json(arguments)) {
     write_json(arguments, environment, report::bench_json(outcome.bench, arguments.flag("--with-samples")));
   }
+  if (arguments.has("--report")) write_page(arguments, environment, report::bench_page(outcome.bench));
   if (!side.is_measured()) return;
-  if (arguments.has("--report")) save(arguments, "--report", report::bench_page(outcome.bench), log);
   if (arguments.has("--export-times")) save(arguments, "--export-times", report::trtexec_times(side), log);
   if (arguments.has("--export-output")) {
     save(arguments, "--export-output", report::trtexec_outputs(outcome.outputs), log);

@@ -94,15 +94,19 @@ Command command_convert() {
           "with other outputs, or with inferred shapes; or builds an engine of such a model, a plan for this machine "
           "that "
           "`run` loads. The name of the output decides. Without --output the result is written next to the model, as "
-          "MODEL.engine or, for another precision, MODEL.fp16.onnx. Exit status: 0 the model is written, 2 wrong usage "
+          "MODEL.engine or, for another precision, MODEL.fp16.onnx; with a folder as --output, in it under that name. "
+          "Several models, or those of a folder, are converted one after the other. Exit status: 0 the model is "
+          "written, 2 wrong usage "
           "or input, 3 something is not supported, or a backend failed.",
-      .positionals = {model_positional()},
+      .positionals = {models_positional(true)},
       .groups = groups(),
       .run = run_convert,
       .examples = {"assay convert model.onnx --fp-to-fp16 -o half.onnx",
                    "assay convert model.onnx -o model.engine --trt-min-shapes x:[1,8] --trt-opt-shapes x:[4,8] "
                    "--trt-max-shapes x:[16,8]",
-                   "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx"}};
+                   "assay convert model.onnx --int8 --load-inputs inputs.json -o int8.onnx",
+                   "assay convert models/ --fp-to-fp16 -o half/"},
+      .takes_models = true};
 }
 
 }  // namespace assay::cli

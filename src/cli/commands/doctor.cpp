@@ -24,7 +24,7 @@ void print_health(const results::BackendHealth& backend, Log& log) {
     log.info(fmt::format("{:<8} | not usable | {}", backend.backend, backend.version));
   }
   const Log::Indent indent(log);
-  for (const std::string& place : backend.tried) log.verbose(place);
+  for (const std::string& place : backend.tried) log.report(LogLevel::verbose, place);
 }
 
 // What users of the peer expect of its variable does not happen here.

@@ -112,10 +112,10 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
   if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
   // Pages and JUnit are read by people: there a remedy is an option. JSON has its name.
   for (results::RunnerRun& run : outcome.report.runs) run.failure += remedy_text(run.remedy, arguments);
-  write_reports(report, words, environment);
+  write_reports(report, arguments, environment);
   environment.kept.push_back(std::move(outcome.sessions));
   if (outcome.save_failure) throw Error(*outcome.save_failure);
-  return status_of(report.verdict);
+  return status_of(report);
 }
 
 int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
@@ -134,7 +134,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments);
   if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
-  words.request.measures_all = !words.page.empty() || environment.log.enabled(LogLevel::verbose);
+  words.request.measures_all = arguments.has("--report") || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   for (const std::string& note : words.notes) environment.log.warning(note);
@@ -180,15 +180,18 @@ Command command_run() {
           "inputs, and compares the outputs of "
           "neighbouring runs; saved outputs are compared like further runs. Without a model, saved outputs are "
           "compared "
-          "with each other. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
+          "with each other. Several models, or those of a folder, are run one after the other, and the exit status is "
+          "that of the worst. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
           "failed or nothing could be compared.",
-      .positionals = {optional_model_positional()},
+      .positionals = {models_positional(false)},
       .groups = groups(),
       .run = run_run,
-      .examples = {
-          "assay run model.onnx --onnxrt --openvino",
-          "assay run model.onnx --onnxrt --ref-fp64 --onnx-outputs mark all --tolerance auto --report page.html",
-          "assay run --load-outputs golden.json new.json --atol 1e-3"}};
+      .examples =
+          {"assay run model.onnx --onnxrt --openvino",
+           "assay run model.onnx --onnxrt --ref-fp64 --onnx-outputs mark all --tolerance auto --report page.html",
+           "assay run models/ --engine --onnxrt --junit verdicts.xml",
+           "assay run --load-outputs golden.json new.json --atol 1e-3"},
+      .takes_models = true};
 }
 
 }  // namespace assay::cli

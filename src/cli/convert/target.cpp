@@ -26,7 +26,7 @@ bool is_onnx_target(const Arguments& arguments) {
   }
   if (!kind.empty()) return kind == "onnx";
   const std::string output = arguments.value("--output");
-  if (output.empty()) return false;
+  if (output.empty() || is_output_folder(output)) return false;
   const std::string suffix = suffix_of(output);
   const bool is_engine = std::ranges::find(kEngineSuffixes, suffix) != kEngineSuffixes.end();
   if (suffix != ".onnx" && !is_engine && !onnx::is_text_file(output)) {
@@ -53,7 +53,8 @@ std::string_view conversion_suffix(const Arguments& arguments, Target target) {
 
 Target target_of(const Arguments& arguments) {
   if (is_onnx_target(arguments)) return Target::onnx;
-  if (arguments.has("--convert-to") || arguments.has("--output")) return Target::engine;
+  const bool names_file = arguments.has("--output") && !is_output_folder(arguments.value("--output"));
+  if (arguments.has("--convert-to") || names_file) return Target::engine;
   return conversion_suffix(arguments, Target::open).empty() ? Target::engine : Target::onnx;
 }
 
@@ -75,7 +76,7 @@ ConversionTarget conversion_target(const Arguments& arguments) {
       fail(ErrorCode::usage, "--clip-casts edits an ONNX model, and the output is an engine");
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";
     const auto is_own = [&](const std::string& path) { return tasks::is_plan_of(path, model); };
-    return {model_output_path(arguments, model, name, is_own), true};
+    return {model_output_path(arguments, model, name, {true, is_own}), true};
   }
   refuse_engine_settings(arguments);
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty() ||
@@ -83,7 +84,10 @@ ConversionTarget conversion_target(const Arguments& arguments) {
   if (suffix.empty() && !is_edited && !arguments.has("--output")) {
     fail(ErrorCode::usage, "there is nothing to change: name the output with --output FILE");
   }
-  return {model_output_path(arguments, model, suffix.empty() ? "changed" : suffix), false};
+  const std::string same_name = std::filesystem::path(model).stem().string() + ".onnx";
+  const bool is_same = suffix.empty() && arguments.has("--output");  // which is a folder, or says the name
+  const std::string_view what = is_same ? same_name : suffix.empty() ? "changed" : suffix;
+  return {model_output_path(arguments, model, what, {.may_be_folder = true}), false};
 }
 
 }  // namespace assay::cli

@@ -30,6 +30,14 @@ const OptionRow& Arguments::row_of(std::string_view name) const {
   return *row;
 }
 
+Arguments Arguments::with(std::string_view positional, const std::string& value) const {
+  Arguments changed = *this;
+  const OptionRow& row = row_of(positional);
+  std::erase_if(changed.occurrences_, [&](const Occurrence& occurrence) { return occurrence.row == &row; });
+  changed.occurrences_.push_back({&row, {value}});
+  return changed;
+}
+
 bool Arguments::has(std::string_view name) const { return count(name) > 0; }
 
 size_t Arguments::count(std::string_view name) const { return occurrences(name).size(); }
@@ -71,8 +79,8 @@ std::string Arguments::as_typed(std::string message) const {
 }
 
 std::string Arguments::value(std::string_view name) const {
-  ASSAY_CHECK(most_values(row_of(name).arity) <= 1);
   const std::vector<std::string> all = values(name);
+  ASSAY_CHECK(most_values(row_of(name).arity) <= 1 || (all.size() <= 1 && !name.starts_with('-')));
   return all.empty() ? std::string() : all.back();
 }
 

@@ -21,11 +21,14 @@ class Arguments {
 
   explicit Arguments(const Command& command);
 
+  // The same with another value of a positional.
+  Arguments with(std::string_view positional, const std::string& value) const;
+
   // Whether the option or positional was given at all.
   bool has(std::string_view name) const;
   bool flag(std::string_view name) const { return has(name); }
   size_t count(std::string_view name) const;
-  // The single value; the row's default if there is none.
+  // The value, of a row that has one at most; the row's default if there is none.
   std::string value(std::string_view name) const;
   // All values: of the last use, or of all uses if the row is `append`; the row's default if there are none.
   std::vector<std::string> values(std::string_view name) const;

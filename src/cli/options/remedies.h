@@ -10,6 +10,9 @@ namespace assay::cli {
 
 // Tasks name settings of requests; here they become the command's options.
 
+// The remedy, which goes without saying, of an output that would overwrite what must stay: no report is written then.
+inline constexpr std::string_view kAnotherFile = "another_file";
+
 // Behind a list that was cut.
 inline constexpr std::string_view kListsAll = " (-v lists them)";
 

@@ -30,6 +30,7 @@ struct OptionRow {
   bool is_file = false;                   // completions offer files
   bool is_output = false;                 // the file is written; it must not be one that the command reads
   bool replaces_model = false;            // it may be the model itself
+  bool is_per_model = false;              // of several models, each gets a file of its own
   bool required = false;
   bool hidden = false;  // accepted, but not shown
 };
@@ -61,6 +62,7 @@ struct Command {
   std::vector<std::string_view> examples = {};  // whole command lines
   bool exact_names = false;                     // no abbreviated option names
   bool hidden = false;
+  bool takes_models = false;  // `run` is called for each model that `model_file` names; a folder has several
 };
 
 // The name by which a row is looked up: its first long name, or its first name.

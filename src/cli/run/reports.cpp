@@ -1,29 +1,15 @@
 #include "cli/run/reports.h"
 
-#include "base/files.h"
-#include "base/text.h"
 #include "report/html/page.h"
-#include "report/run/junit.h"
+#include "report/run/junit_run.h"
 
 namespace assay::cli {
-namespace {
 
-void write_file(const std::string& path, std::string_view text) {
-  OutputFile file(path);
-  file.write(text);
-  file.commit();
-}
-
-}  // namespace
-
-void write_reports(const results::RunReport& report, const RunWords& words, Environment& environment) {
-  if (!words.junit.empty()) {
-    environment.log.info("Saving JUnit report to " + printable(words.junit));
-    write_file(words.junit, report::junit_xml(report));
-  }
-  if (words.page.empty()) return;
-  environment.log.info("Saving report to " + printable(words.page));
-  write_file(words.page, report::html_page(report, {.version = ASSAY_VERSION, .command = environment.command_line}));
+void write_reports(const results::RunReport& report, const Arguments& arguments, Environment& environment) {
+  if (wants_report(arguments, "--junit")) write_junit(arguments, environment, report::junit_suite(report));
+  if (!wants_report(arguments, "--report")) return;
+  write_page(arguments, environment,
+             report::html_page(report, {.version = ASSAY_VERSION, .command = environment.command_line}));
 }
 
 }  // namespace assay::cli

@@ -132,10 +132,7 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
 }  // namespace
 
 RunWords parse_run(const Arguments& arguments) {
-  RunWords words = {.request = {},
-                    .page = arguments.value("--report"),
-                    .junit = arguments.value("--junit"),
-                    .accuracy = arguments.value("--save-accuracy-results")};
+  RunWords words = {.request = {}, .accuracy = arguments.value("--save-accuracy-results")};
   tasks::RunRequest& request = words.request;
   refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
@@ -161,7 +158,7 @@ RunWords parse_run(const Arguments& arguments) {
   request.computes_tolerance = wants_computed_tolerance(arguments);
   request.check_average = arguments.flag("--check-average");
   request.validate = arguments.flag("--validate");
-  request.keeps_maps = !words.page.empty();
+  request.keeps_maps = arguments.has("--report");
   read_files(arguments, request);
   read_isolation(arguments, request);
   check(request);

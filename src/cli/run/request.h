@@ -11,8 +11,6 @@ namespace assay::cli {
 // The request made by the options of `run`; every value is checked before any work starts.
 struct RunWords {
   tasks::RunRequest request;
-  std::string page;  // of HTML
-  std::string junit;
   std::string accuracy;
   std::vector<std::string> notes = {};  // warnings about options that have no effect
 };

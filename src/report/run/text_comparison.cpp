@@ -52,7 +52,8 @@ void print_iteration(const results::IterationComparison& iteration, const Runner
   print_unpaired(iteration, runners, hints, log);
   mismatched.insert(mismatched.end(), iteration.missing.begin(), iteration.missing.end());
   mismatched.insert(mismatched.end(), iteration.extra.begin(), iteration.extra.end());
-  if (!undecided.empty()) log.warning("UNDECIDED | Outputs: " + short_list(undecided, hints.more, log));
+  if (!undecided.empty())
+    log.report(LogLevel::warning, "UNDECIDED | Outputs: " + short_list(undecided, hints.more, log));
   if (!mismatched.empty())
     log.verdict(false, "FAILED | Mismatched outputs: " + name_list(mismatched));
   else if (!matched.empty() && undecided.empty())
@@ -196,7 +197,11 @@ void print_validation(const results::RunReport& report, Log& log) {
     log.verdict(is_good, is_good ? fmt::format("PASSED | Output: {} is valid", name)
                                  : fmt::format("FAILED | Errors detected in output: {}", name));
   }
-  log.verdict(is_valid, is_valid ? "PASSED | Output Validation" : "FAILED | Output Validation");
+  const auto has_failed = [](const results::RunnerRun& run) { return !run.failure.empty(); };
+  if (report.validated.empty() && std::ranges::any_of(report.runs, has_failed))
+    log.verdict(false, "UNDECIDED | Output Validation | No backend gave an output");
+  else
+    log.verdict(is_valid, is_valid ? "PASSED | Output Validation" : "FAILED | Output Validation");
 }
 
 }  // namespace assay::report

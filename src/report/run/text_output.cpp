@@ -95,8 +95,8 @@ class OutputBlock {
   void print_fault() {
     const std::string name = printable(output_.name_a);
     if (output_.fault == "undecided") {
-      log_.warning(
-          fmt::format("UNDECIDED | Output: `{}` | No tolerance can be computed: {}", name, output_.tolerance_reason));
+      log_.report(LogLevel::warning, fmt::format("UNDECIDED | Output: `{}` | No tolerance can be computed: {}", name,
+                                                 output_.tolerance_reason));
     } else if (output_.fault == "shapes") {
       log_.verdict(false, fmt::format("FAILED | Output: `{}` | Will not compare outputs of different shapes.\n"
                                       "Note: Output shapes are {} and {}.",
@@ -119,13 +119,13 @@ class OutputBlock {
     log_.info(fmt::format("{}: {} | Stats: {}", runner, printable(name), stats_text(stats)));
     const Log::Indent indent(log_);
     if (elements.count() > 0) {
-      log_.write(detail_, "---- Values ----\n" + indent_continuation("    " + tensor::array_text(elements), 4));
+      log_.report(detail_, "---- Values ----\n" + indent_continuation("    " + tensor::array_text(elements), 4));
     }
     print_histogram(stats);
   }
 
   void print_histogram(const results::TensorStats& stats) {
-    if (stats.histogram) log_.write(detail_, "---- Histogram ----\n" + histogram_text(*stats.histogram));
+    if (stats.histogram) log_.report(detail_, "---- Histogram ----\n" + histogram_text(*stats.histogram));
   }
 
   void print_errors(const results::Judgement& simple) {

@@ -86,9 +86,7 @@ class Job {
     const bool has_scripts = !request_.scripts.is_empty() || (loaded_ && request_.inputs.script);
     if (has_scripts) host_ = make_python_host(request_.session.search, request_.timeout_seconds, observer_);
     if (loaded_) inputs_ = make_inputs(loaded_->model, request_.inputs, observer_, findings(), host_);
-    if (inputs_.source && !inputs_.source->get(0)) {  // what is wrong with the inputs is said before a backend starts
-      fail(ErrorCode::unsupported, "the data loader gave no inputs: nothing is run");
-    }
+    if (inputs_.source) check_inputs();
     if (request_.computes_tolerance) compute_tolerances();
     RunWatcher watcher(request_, runners_, findings(), observer_, host_.get());
     watcher.set_on_left_out([this](const std::string& runner) { pictures_->leave_out(runner); });
@@ -124,13 +122,21 @@ class Job {
     return outcome;
   }
 
+  // What is wrong with the inputs is said before a backend starts.
+  void check_inputs() {
+    const std::optional<tensor::NamedData> first = inputs_.source->get(0);
+    if (!first) fail(ErrorCode::unsupported, "the data loader gave no inputs: nothing is run");
+    Diagnostics told_by_runners;
+    if (!is_plan_) exec::check_feeds(exec::signature_of(loaded_->model), *first, told_by_runners);
+  }
+
   Diagnostics& findings() { return loaded_ ? loaded_->findings : own_findings_; }
 
   void load() {
     if (is_engine_file(request_.model)) choose_plan();
-    const bool is_plan = request_.plans.size() == request_.backends.size() && is_engine_file(request_.model);
-    loaded_ = is_plan ? load_plan_source(request_.model, observer_) : load_model(request_.model, observer_);
-    if (is_plan) add_plan_shapes(request_.model.path, request_.session.settings, request_.inputs.generated.shapes);
+    is_plan_ = request_.plans.size() == request_.backends.size() && is_engine_file(request_.model);
+    loaded_ = is_plan_ ? load_plan_source(request_.model, observer_) : load_model(request_.model, observer_);
+    if (is_plan_) add_plan_shapes(request_.model.path, request_.session.settings, request_.inputs.generated.shapes);
     require_runnable(*loaded_);
     if (request_.converts_to_float16) {
       observer_.info("Converting float tensors to float16");
@@ -144,10 +150,6 @@ class Job {
     if (request_.infer_shapes) look_for_contradictions();
     request_.session.values = taps_.beyond_outputs;
     request_.session.on_layer = layer_counter(observer_);
-    for (const std::string& backend : request_.backends) backends_.push_back(backend_named(backend));
-    if (request_.int8 && !is_plan) {
-      quantized_ = quantized({loaded_->model, *request_.int8, request_.inputs, request_.session}, observer_);
-    }
   }
 
   // The plan takes the place of a model, for the engine alone.
@@ -167,17 +169,28 @@ class Job {
   }
 
   exec::RunnerPtr live_runner(size_t number, std::string name) {
-    exec::BackendPtr& backend = backends_[number];
+    exec::BackendPtr backend = backend_named(request_.backends[number]);
     const auto plan = request_.plans.find(number);
     if (plan != request_.plans.end()) {
       return exec::plan_runner(std::move(name), std::move(backend), plan->second, request_.session);
     }
-    if (quantized_ && request_.backends[number] == "engine") {
-      exec::SessionOptions session = request_.session;
-      session.path.clear();
-      return exec::converted_runner(std::move(name), std::move(backend), *quantized_, std::move(session));
+    const ir::Model* const converted = request_.backends[number] == "engine" ? engine_model() : nullptr;
+    if (converted == nullptr) {
+      return exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session);
     }
-    return exec::backend_runner(std::move(name), std::move(backend), loaded_->model, request_.session);
+    exec::SessionOptions session = request_.session;
+    session.path.clear();
+    return exec::converted_runner(std::move(name), std::move(backend), *converted, std::move(session));
+  }
+
+  // What engines run instead of the model; null: the model.
+  const ir::Model* engine_model() {
+    if (!request_.int8 || is_plan_) return nullptr;
+    if (!is_quantized_) {
+      quantized_ = quantized({loaded_->model, *request_.int8, request_.inputs, request_.session}, observer_);
+      is_quantized_ = true;
+    }
+    return quantized_ ? &*quantized_ : nullptr;
   }
 
   // The backends, then what was saved.
@@ -185,11 +198,11 @@ class Job {
     std::set<std::string, std::less<>> taken;
     for (formats::SavedRun& run : saved_) taken.insert(run.runner = distinct_name(std::move(run.runner), taken));
     std::map<std::string, size_t> numbers;
-    for (size_t i = 0; i < backends_.size(); ++i) {
-      const std::string plain(backends_[i]->name());
-      std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
+    for (size_t i = 0; i < request_.backends.size(); ++i) {
+      const std::string plain(exec::make_backend(request_.backends[i])->name());
+      const std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
       taken.insert(name);
-      runners_.push_back(live_runner(i, std::move(name)));
+      runners_.push_back(exec::late_runner(name, [this, i, name] { return live_runner(i, name); }));
     }
     for (formats::SavedRun& run : saved_) {
       std::vector<exec::SavedOutputs> iterations;
@@ -283,7 +296,12 @@ class Job {
   exec::TapPlan plan_taps() {
     const uint64_t budget = request_.session.max_memory_bytes / kHeldShare;
     std::map<std::string, uint64_t> sizes;
-    if (budget != 0) sizes = analysis::value_sizes(loaded_->model, *inputs_.source->get(0));
+    if (budget == 0) return taps_.plan(sizes, budget);
+    try {
+      sizes = analysis::value_sizes(loaded_->model, *inputs_.source->get(0));
+    } catch (const Error& error) {
+      if (error.code() != ErrorCode::shape) throw;  // which each backend says by itself
+    }
     return taps_.plan(sizes, budget);
   }
 
@@ -292,16 +310,26 @@ class Job {
       fail(ErrorCode::usage, "tolerances can only be computed from the model that the outputs come from");
     }
     request_.compare.allowance = [this](const compare::ComparedAt& at, std::string_view name_a, std::string_view name_b,
-                                        bool is_final) {
+                                        bool is_final) -> const compare::Allowance* {
       needs_all_runs_ = needs_all_runs_ || is_final;
-      const analysis::Allowances& known = allowances(at.iteration, needs_all_runs_ ? analysis::kMovedRuns : kEarlyRuns);
-      const auto found = known.contains(name_a) ? known.find(name_a) : known.find(name_b);
-      return found == known.end() ? nullptr : &found->second;
+      if (unknown_of_ == at.iteration) return &unknown_;
+      try {
+        const analysis::Allowances& known =
+            allowances(at.iteration, needs_all_runs_ ? analysis::kMovedRuns : kEarlyRuns);
+        const auto found = known.contains(name_a) ? known.find(name_a) : known.find(name_b);
+        return found == known.end() ? nullptr : &found->second;
+      } catch (const Error& error) {
+        if (error.code() == ErrorCode::cancelled) throw;
+        unknown_of_ = at.iteration;
+        unknown_ = {.reason = "the reference cannot run the model: " + error.line(), .is_unknown = true};
+        return &unknown_;
+      }
     };
   }
 
   const analysis::Allowances& allowances(uint64_t iteration, uint32_t runs) {
     if (allowances_of_ == iteration && allowances_by_ >= runs) return allowances_;
+    allowances_of_.reset();
     observer_.info(fmt::format("Computing tolerances: the reference runs {} times", runs + 1));
     Counter counter(observer_, "nodes", loaded_->model[loaded_->model.main_graph()].node_count);
     allowances_ =
@@ -324,10 +352,11 @@ class Job {
   RunRequest request_;
   Observer& observer_;
   std::optional<LoadedModel> loaded_;
+  bool is_plan_ = false;                // what was loaded is a plan
   std::optional<ir::Model> quantized_;  // what the engine runs instead
+  bool is_quantized_ = false;           // quantized_ is what came of it
   Diagnostics own_findings_;
   Taps taps_;
-  std::vector<exec::BackendPtr> backends_;
   formats::SavedRuns saved_;
   std::vector<exec::RunnerPtr> runners_;
   std::set<std::string, std::less<>> known_outputs_;
@@ -337,6 +366,8 @@ class Job {
   uint32_t allowances_by_ = 0;             // moved runs
   bool needs_all_runs_ = false;            // something was beyond what fewer allow
   analysis::Allowances allowances_;
+  std::optional<uint64_t> unknown_of_;  // the iteration that has none
+  compare::Allowance unknown_;
   std::optional<Pictures> pictures_;
 };
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 
 namespace assay::tasks {
 namespace {
@@ -33,9 +34,12 @@ void ScriptComparer::accept(size_t runner, uint64_t iteration, const remote::Ite
   if (held == held_.end()) return;
   results::IterationComparison comparison;
   comparison.index = iteration;
+  const Stopwatch comparing;
   for (const auto& [name, passed] : host_.compare(function_, held->second, result)) {
     comparison.outputs.push_back(verdict_about(name, passed, function_));
   }
+  const double each = comparing.seconds() / static_cast<double>(comparison.outputs.size());
+  for (results::OutputComparison& output : comparison.outputs) output.seconds = each;
   held_.erase(held);
   comparison.passed =
       !comparison.outputs.empty() && std::ranges::all_of(comparison.outputs, &results::OutputComparison::passed);

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include <fmt/ranges.h>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/runs/averages.h"
@@ -12,6 +14,33 @@
 #include "tasks/run/describe.h"
 
 namespace assay::tasks {
+namespace {
+
+// A failure of running inputs, with the shapes that were made up for them.
+Error with_made_up_shapes(const Error& error, const std::vector<results::RunValue>& inputs,
+                          const Diagnostics& findings) {
+  constexpr size_t kMostNamed = 4;
+  std::vector<std::string> made_up;
+  for (const results::RunValue& input : inputs) {
+    const std::string name = printable(input.name);
+    const auto is_about = [&](const Diagnostic& finding) {
+      return finding.code == exec::kMadeUpShape && finding.node == name;
+    };
+    if (std::ranges::any_of(findings.all(), is_about))
+      made_up.push_back(fmt::format("`{}` [{}]", name, fmt::join(input.shape, ",")));
+  }
+  if (made_up.empty() || !error.remedy().empty()) return error;
+  if (made_up.size() > kMostNamed) {
+    made_up.resize(kMostNamed);
+    made_up.emplace_back("...");
+  }
+  return Error(error.code(), fmt::format("{}; with made-up shapes: {}", error.line(), join(made_up, ", ")))
+      .about(error.setting())
+      .remedied_by("input_shapes");
+}
+
+}  // namespace
+
 RunWatcher::RunWatcher(const RunRequest& request, std::span<const exec::RunnerPtr> runners, const Diagnostics& findings,
                        Observer& observer, remote::PythonHost* host)
     : request_(request),
@@ -127,6 +156,7 @@ void RunWatcher::validate(size_t runner, uint64_t iteration, std::string_view na
   compare::flatten(name, value, parts);
   for (const tensor::NamedDatum& part : parts) {
     if (!has_statistics(part.value)) continue;
+    const Stopwatch validating;
     const compare::Validity validity = compare::validate(part.value.tensor());
     report_.validated.push_back({.runner = runners_[runner]->name(),
                                  .iteration = iteration,
@@ -136,6 +166,7 @@ void RunWatcher::validate(size_t runner, uint64_t iteration, std::string_view na
                                  .inf_count = validity.inf_count,
                                  .first_nan_at = validity.first_nan_at,
                                  .first_inf_at = validity.first_inf_at});
+    report_.validated.back().seconds = validating.seconds();
   }
 }
 
@@ -154,11 +185,14 @@ void RunWatcher::on_iteration(size_t runner, uint64_t iteration, std::optional<d
 
 void RunWatcher::on_finished(size_t runner) { observer_.on_runner_finished(report_.runs[runner]); }
 
-void RunWatcher::on_failure(size_t runner, const Error& error) {
-  report_.runs[runner].failure = error.line();
-  report_.runs[runner].remedy = error.remedy();
-  observer_.on_runner_failed(report_.runs[runner], error);
-  const auto is_silent = [](const results::RunnerRun& run) { return run.outputs.empty() && run.iterations == 0; };
+void RunWatcher::on_failure(size_t runner, const Error& failure) {
+  results::RunnerRun& run = report_.runs[runner];
+  const Error error = with_made_up_shapes(failure, run.inputs, findings_);
+  run.failure = error.line();
+  run.remedy = error.remedy();
+  run.is_input_bad = exit_status(error.code()) == kExitUsage;
+  observer_.on_runner_failed(run, error);
+  const auto is_silent = [](const results::RunnerRun& other) { return other.outputs.empty() && other.iterations == 0; };
   if (!std::all_of(report_.runs.begin() + static_cast<std::ptrdiff_t>(runner), report_.runs.end(), is_silent)) {
     return comparer_.drop(place_of(runner));
   }

@@ -32,7 +32,7 @@ class RunWatcher final : public exec::DriveWatcher {
   void on_value(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value) override;
   void on_iteration(size_t runner, uint64_t iteration, std::optional<double> seconds) override;
   void on_finished(size_t runner) override;
-  void on_failure(size_t runner, const Error& error) override;
+  void on_failure(size_t runner, const Error& failure) override;
   bool wants_stop() const override {
     return comparer_.wants_stop() || (script_comparer_ && script_comparer_->wants_stop());
   }

@@ -71,10 +71,11 @@ Command command_check_compatibility() {
           .description =
               "Asks each backend, all of this build unless some are named, for the nodes that it cannot run and why. "
               "Exit status: 0 every backend can run the model, 1 one cannot, 3 a backend is not there.",
-          .positionals = {model_positional()},
+          .positionals = {models_positional(true)},
           .groups = {logging_group(), model_group(), onnx_load_group(), backend_group(), json_group()},
           .run = run_check_compatibility,
-          .examples = {"assay check compatibility model.onnx --onnxrt --openvino"}};
+          .examples = {"assay check compatibility model.onnx --onnxrt --openvino"},
+          .takes_models = true};
 }
 
 }  // namespace assay::cli

@@ -14,6 +14,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
 #include "report/check/json_lint.h"
+#include "report/check/junit_lint.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -81,6 +82,9 @@ int run_check_lint(const Arguments& arguments, Environment& environment) {
     file.commit();
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report));
+  if (arguments.has("--junit")) {
+    write_junit(arguments, environment, report::junit_suite(report, arguments.flag("--strict")));
+  }
   const bool fails =
       has_level(report, LintLevel::exception) || (arguments.flag("--strict") && has_level(report, LintLevel::warning));
   const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", total.seconds(), command);
@@ -100,6 +104,11 @@ OptionGroup lint_group() {
                     .help = "write the report, as JSON, to this file",
                     .is_file = true,
                     .is_output = true},
+                   {.names = {"--junit"},
+                    .metavar = "FILE",
+                    .help = "write the findings as JUnit XML, a suite for each model",
+                    .is_file = true,
+                    .is_output = true},
                    {.names = {"--strict"}, .arity = Arity::flag, .help = "warnings, too, make the exit status 1"},
                    {.names = {"--static"}, .arity = Arity::flag, .help = "do not run the model, only look at it"}}};
 }
@@ -113,12 +122,14 @@ Command command_check_lint() {
               "Checks structure, operators, attributes, types and shapes, looks at weights and constants, and runs the "
               "model on the reference interpreter. Findings are independent of each other: after a node that fails, "
               "checking goes on where possible. Exit status: 0 clean or warnings only, 1 findings of level exception, "
-              "2 the file cannot be read.",
-          .positionals = {model_positional()},
+              "2 the file cannot be read; of several models, or those of a folder, that of the worst.",
+          .positionals = {models_positional(true)},
           .groups = {logging_group(), model_group(), onnx_load_group(), lint_group(),
                      input_data_group({"--input-shapes", "--inputs"}, true), limits_group(), json_group()},
           .run = run_check_lint,
-          .examples = {"assay check lint model.onnx", "assay check lint model.onnx --static --strict -o report.json"}};
+          .examples = {"assay check lint model.onnx", "assay check lint model.onnx --static --strict -o report.json",
+                       "assay check lint models/ --junit lint.xml"},
+          .takes_models = true};
 }
 
 }  // namespace assay::cli

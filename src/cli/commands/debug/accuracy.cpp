@@ -101,9 +101,8 @@ void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, L
 
 void save_page(const results::AccuracyHunt& hunt, const Arguments& arguments, Environment& environment) {
   if (!arguments.has("--report")) return;
-  OutputFile file(arguments.value("--report"));
-  file.write(report::hunt_page(hunt, {.version = program_version(), .command = environment.command_line}));
-  file.commit();
+  write_page(arguments, environment,
+             report::hunt_page(hunt, {.version = program_version(), .command = environment.command_line}));
 }
 
 int run_debug_accuracy(const Arguments& arguments, Environment& environment) {

@@ -45,19 +45,19 @@ void save_summary(const std::string& folder, const std::string& text, Log& log) 
 void print_capability(const results::CapabilityReport& report, const std::string& folder, const Arguments& arguments,
                       Log& log) {
   if (!report.whole_refusal.empty()) {
-    log.info(fmt::format("{} refuses the model as a whole: {}{}", report.title, printable(report.whole_refusal),
-                         remedy_text(report.whole_remedy, arguments)));
+    log.result(fmt::format("{} refuses the model as a whole: {}{}", report.title, printable(report.whole_refusal),
+                           remedy_text(report.whole_remedy, arguments)));
   }
   const bool is_split = std::ranges::any_of(report.ranges, [](const auto& range) { return !range.is_supported; });
   if (!is_split) {
     if (report.whole_refusal.empty()) {
-      log.info(fmt::format("Graph is fully supported by {}; Will not generate subgraphs.", report.title));
+      log.result(fmt::format("Graph is fully supported by {}; Will not generate subgraphs.", report.title));
     }
     return;
   }
   const std::string text =
       folder.empty() ? report::refused_nodes_text(report) : report::capability_summary_text(report);
-  log.info(text);
+  log.result(text);
   if (report.untried_count > 0) {
     log.warning(fmt::format("{} node(s) that need results of these were not tried, and count as supported",
                             report.untried_count));

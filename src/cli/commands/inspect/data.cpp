@@ -67,13 +67,13 @@ inspect::DataOptions data_options(const Arguments& arguments) {
 // Saved comparison results, which hold metrics and no arrays.
 void show(const results::AccuracyResults& saved, double load_seconds, const Arguments& arguments,
           Environment& environment) {
-  environment.log.info(report::accuracy_text(saved, arguments.flag("--all")));
+  environment.log.result(report::accuracy_text(saved, arguments.flag("--all")));
   if (!wants_json(arguments)) return;
   write_json(arguments, environment, report::accuracy_listing_json(arguments.value("path"), saved, load_seconds));
 }
 
 void show(const results::DataListing& listing, const Arguments& arguments, Environment& environment) {
-  environment.log.info(report::data_text(listing, arguments.flag("--histogram")));
+  environment.log.result(report::data_text(listing, arguments.flag("--histogram")));
   if (wants_json(arguments)) write_json(arguments, environment, report::data_json(listing));
 }
 

@@ -26,12 +26,12 @@ tasks::DiffRequest diff_request(const Arguments& arguments) {
 
 void print_diff(const results::ModelDiff& diff, Environment& environment) {
   const std::string text = report::diff_text(diff);
-  if (!text.empty()) environment.log.info(text);
+  if (!text.empty()) environment.log.result(text);
   if (!diff.weights.unread.empty()) {
     environment.log.warning(fmt::format("{} weight(s) were not read; they were compared by type and shape only",
                                         diff.weights.unread.size()));
   }
-  environment.log.info(report::diff_verdict(diff));
+  environment.log.result(report::diff_verdict(diff));
 }
 
 int run_inspect_diff(const Arguments& arguments, Environment& environment) {

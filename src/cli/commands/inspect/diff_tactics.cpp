@@ -40,7 +40,7 @@ int run_inspect_diff_tactics(const Arguments& arguments, Environment& environmen
     }
     log.info(fmt::format("Loaded {} good tactic replays.", diff.good.size()));
     log.info(fmt::format("Loaded {} bad tactic replays.", diff.bad.size()));
-    for (const std::string& line : report::tactic_diff_lines(diff)) log.info(line);
+    for (const std::string& line : report::tactic_diff_lines(diff)) log.result(line);
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::tactic_diff_json(diff));
   return kExitEqual;

@@ -42,10 +42,9 @@ bool lists_nodes(const tasks::InspectRequest& request) {
 }
 
 void print_text(const tasks::InspectedModel& model, const tasks::InspectRequest& request, Log& log) {
-  if (!log.enabled(LogLevel::info)) return;
   report::TextModelListing listing({lists_nodes(request), request.attributes, request.weights});
   model.list(listing);
-  log.info(listing.take_text());
+  log.result(listing.take_text());
 }
 
 // `[Variable (cast_out_6): (shape=[], dtype=int64)]`
@@ -74,7 +73,7 @@ int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Env
           ? tasks::inspect_engine({model.path, arguments.value("--combine-tensor-info")}, observer)
           : tasks::inspect_network(model, observer);
   if (!json_on_stdout(arguments)) {
-    environment.log.info(report::engine_text(listing, {shows(arguments, "layers"), shows(arguments, "attrs")}));
+    environment.log.result(report::engine_text(listing, {shows(arguments, "layers"), shows(arguments, "attrs")}));
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::engine_json(listing));
   return kExitEqual;
@@ -91,7 +90,7 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const tasks::InspectedModel model(request, observer);
   if (request.finds_unbounded) {
-    environment.log.info("Found tensors with unbounded DDS: " + sizes_text(model.unbounded_sizes()));
+    environment.log.result("Found tensors with unbounded DDS: " + sizes_text(model.unbounded_sizes()));
   }
   if (shows(arguments, "text")) {
     environment.log.plain(model.text());

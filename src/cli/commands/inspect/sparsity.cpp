@@ -18,10 +18,10 @@ void print_sparsity(const results::SparsityReport& report, Log& log) {
   for (const results::SkippedWeight& skipped : report.skipped) {
     log.write(skipped.worth_a_warning ? LogLevel::warning : LogLevel::verbose, report::skipped_line(skipped));
   }
-  log.info(fmt::format("Found: {} weight tensor(s) eligible for pruning.", report.weights.size()));
+  log.result(fmt::format("Found: {} weight tensor(s) eligible for pruning.", report.weights.size()));
   log.start(fmt::format("Checking the sparsity pattern of {} tensors.", report.weights.size()));
   for (const results::WeightSparsity& weight : report.weights) {
-    log.verbose(report::sparsity_details(weight));
+    log.report(LogLevel::verbose, report::sparsity_details(weight));
     log.write(weight.sparse ? LogLevel::info : LogLevel::warning, report::sparsity_line(weight));
   }
   log.finish(fmt::format("Finished checking {} tensors.", report.weights.size()));

@@ -14,7 +14,7 @@ int run_inspect_tactics(const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("tactic_replay");
   environment.log.info("Loading tactic replay file from " + printable(path));
   const results::RecordedTactics tactics = tasks::inspect_tactics(path);
-  if (!json_on_stdout(arguments)) environment.log.info(report::tactics_text(tactics));
+  if (!json_on_stdout(arguments)) environment.log.result(report::tactics_text(tactics));
   if (wants_json(arguments)) write_json(arguments, environment, report::tactics_json(path, tactics));
   return kExitEqual;
 }

@@ -1,7 +1,5 @@
 #include "cli/options/groups/json.h"
 
-#include "base/files.h"
-
 namespace assay::cli {
 
 OptionGroup json_group() {
@@ -21,15 +19,5 @@ OptionGroup json_group() {
 bool wants_json(const Arguments& arguments) { return arguments.knows("--json") && arguments.has("--json"); }
 
 bool json_on_stdout(const Arguments& arguments) { return wants_json(arguments) && arguments.value("--json") == "-"; }
-
-void write_json(const Arguments& arguments, Environment& environment, std::string_view report) {
-  if (json_on_stdout(arguments)) {
-    std::fwrite(report.data(), 1, report.size(), environment.out);
-    return;
-  }
-  OutputFile file(arguments.value("--json"));
-  file.write(report);
-  file.commit();
-}
 
 }  // namespace assay::cli

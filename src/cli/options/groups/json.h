@@ -15,7 +15,5 @@ OptionGroup json_group();
 bool wants_json(const Arguments& arguments);
 // Whether it is written to standard output, which then must not contain other text.
 bool json_on_stdout(const Arguments& arguments);
-// Writes the report to the target of `--json`: standard output, or a file that appears when it is complete.
-void write_json(const Arguments& arguments, Environment& environment, std::string_view report);
 
 }  // namespace assay::cli

@@ -20,6 +20,16 @@ OptionRow optional_model_positional() {
   return row;
 }
 
+OptionRow models_positional(bool is_required) {
+  OptionRow row = model_positional();
+  row.required = is_required;
+  row.arity = is_required ? Arity::one_or_more : Arity::any;
+  row.help =
+      "the model: an ONNX file, ONNX text (.onnxtxt), or `-` for standard input; several of them, or a folder "
+      "of them, are taken one after the other";
+  return row;
+}
+
 OptionGroup model_group() {
   return {
       .title = "Model",

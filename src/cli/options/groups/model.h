@@ -13,6 +13,8 @@ namespace assay::cli {
 // The positional `model_file`.
 OptionRow model_positional();
 OptionRow optional_model_positional();
+// The same for commands that take several models.
+OptionRow models_positional(bool is_required);
 // `--model-type`: what kind of file the model is.
 OptionGroup model_group();
 // How ONNX files are loaded: external data.
