@@ -33,6 +33,16 @@ TEST(Allowed, each_element_has_its_own_bound) {
   EXPECT_EQ(metrics.first_failed_at, (std::vector<int64_t>{1}));
 }
 
+// The element that is printed is the one closest to its allowance, and not the one that differs most.
+TEST(Allowed, the_worst_element_is_told_with_its_own_allowance) {
+  results::PairMetrics metrics;
+  metrics.absolute.greatest = 0.75;
+  const results::Judgement judgement = judge({1, 2}, {1.75, 2.25}, {.of_elements = {1, 0.3125}}, metrics);
+  EXPECT_TRUE(judgement.passed);
+  EXPECT_EQ(judgement.atol, 0.3125);
+  EXPECT_EQ(judgement.required_abs, 0.25);
+}
+
 TEST(Allowed, numbers_that_are_none_are_equal_to_themselves_alone) {
   results::PairMetrics metrics;
   const Allowance allowance{.of_elements = {kBoundless, 1, 1}};

@@ -1,5 +1,10 @@
 #include "engine/layer_record.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/text.h"
 #include "engine/layer.h"
 #include "engine/program.h"
 
@@ -70,6 +75,20 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
     }
   }
   return layers;
+}
+
+std::string title_of(const LayerRecord& layer) {
+  constexpr size_t kMostNamed = 4;
+  if (layer.name.empty()) return layer.inputs.empty() ? "copy" : "copy of " + layer.inputs[0].name;
+  std::vector<std::string> nodes;
+  for (const std::string& origin : layer.origins) {
+    if (std::ranges::find(nodes, origin) == nodes.end()) nodes.push_back(origin);
+  }
+  if (nodes.empty()) return layer.name;
+  const size_t left =
+      nodes.size() > kMostNamed ? nodes.size() - kMostNamed + 1 : 0;  // one name more takes no more room
+  nodes.resize(nodes.size() - left);
+  return join(nodes, " + ") + (left == 0 ? "" : fmt::format(" + {} more", left));
 }
 
 std::map<std::string, std::string, std::less<>> tactics_of(const std::vector<LayerRecord>& layers) {

@@ -37,6 +37,8 @@ using NodeOrigins = std::map<std::string, std::vector<std::string>, std::less<>>
 std::string layer_op(const ir::Model& model, ir::NodeId node);
 // In the order of execution.
 std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigins& origins);
+// The layer for people: the nodes that it computes, as `conv1 + relu1`, or what it copies.
+std::string title_of(const LayerRecord& layer);
 // The tactic of each layer that has a name.
 std::map<std::string, std::string, std::less<>> tactics_of(const std::vector<LayerRecord>& layers);
 

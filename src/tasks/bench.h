@@ -30,10 +30,10 @@ struct BenchRequest {
   std::vector<std::string> rivals;
   exec::SessionOptions session;
   InputRequest inputs;
-  std::optional<Int8Request> int8;   // the engine gets a quantized copy of the model
-  std::optional<int64_t> batch;      // the first dim of generated inputs where the model leaves it open
-  std::vector<RawInput> raw_inputs;  // instead of what `inputs` gives
-  unsigned streams = 1;              // executions at once, with a host thread each
+  std::optional<EngineIntegers> integers;  // engines get a quantized copy of the model
+  std::optional<int64_t> batch;            // the first dim of generated inputs where the model leaves it open
+  std::vector<RawInput> raw_inputs;        // instead of what `inputs` gives
+  unsigned streams = 1;                    // executions at once, with a host thread each
   double warm_up_seconds = 0.2;
   double duration_seconds = 3;  // of the whole measurement of a backend; with `iterations`, both are least numbers
   uint64_t iterations = 10;     // of each stream

@@ -71,14 +71,15 @@ struct ConvertOutcome {
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
 // Whether a file is a plan of the engine that was built of this model's file.
 bool is_plan_of(const std::string& plan, const std::string& model);
-// What a backend that is asked for integers is to run instead of a model.
+// What engines that are asked for integers run instead of a model.
+using EngineIntegers = std::variant<Int8Request, WeightsRequest>;
 struct QuantizedCopy {
   const ir::Model& model;
-  const Int8Request& int8;
+  const EngineIntegers& integers;
   const InputRequest& inputs;
   const exec::SessionOptions& session;  // of runs that measure, but for settings of backends
 };
-// nullopt, and said: quantizers in the model decide.
+// nullopt, and said: quantizers in the model decide, where layers are to compute with integers.
 std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer);
 
 // A calibration under the names that users know.

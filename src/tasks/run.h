@@ -44,7 +44,7 @@ struct RunRequest {
   ir::OutputSelection outputs;  // requested instead of the model's outputs
   bool infer_shapes = false;    // contradictions become findings, and a model that is saved has the types
   bool converts_to_float16 = false;
-  std::optional<Int8Request> int8;                      // the engine gets a quantized copy of the model
+  std::optional<EngineIntegers> integers;               // the engine gets a quantized copy of the model
   std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
 
   compare::CompareOptions compare;

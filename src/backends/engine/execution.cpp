@@ -73,11 +73,9 @@ class EngineExecution final : public exec::Execution {
     const engine::Program& program = last->planned->program();
     const std::vector<double>& seconds = last->context->step_seconds();
     for (size_t i = 0; i < seconds.size(); ++i) {
-      const engine::Step& step = program.steps()[i];
-      const bool is_node = step.node.valid();
       const engine::LayerRecord& record = last->layers[i];
-      layers.push_back({is_node ? ir::describe(program.model(), step.node) : "copy", step.tactic, seconds[i],
-                        record.origins, moved_bytes(record)});
+      layers.push_back(
+          {engine::title_of(record), program.steps()[i].tactic, seconds[i], record.origins, moved_bytes(record)});
     }
     return layers;
   }

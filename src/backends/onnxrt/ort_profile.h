@@ -7,7 +7,8 @@
 
 namespace assay::backends::ort {
 
-// The layers in a profile of ONNX Runtime, each with its mean over all runs. Error (io, parse) for other files.
+// The layers in a profile of ONNX Runtime, each with its median over all runs but the first. Error (io, parse) for
+// other files.
 std::vector<exec::LayerSeconds> read_profile(const std::filesystem::path& path);
 
 }  // namespace assay::backends::ort

@@ -9,6 +9,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/bench/sweep.h"
+#include "cli/convert/weights.h"
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
@@ -102,7 +103,7 @@ void print_details(const tasks::BenchOutcome& outcome, const Arguments& argument
   const results::BenchSide& side = outcome.bench.sides[0];
   const bool wants_layers = arguments.has("--dump-profile") || arguments.has("--export-profile") ||
                             arguments.has("--dump-layer-info") || arguments.has("--export-layer-info");
-  if (wants_layers && side.is_measured() && side.profile.layers.empty()) {
+  if (wants_layers && side.failure.empty() && side.profile.layers.empty()) {
     log.warning(side.title + " cannot tell the times of its layers");
   }
   if (arguments.has("--dump-layer-info")) {
@@ -137,6 +138,9 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
     write_json(arguments, environment, report::bench_json(outcome.bench, arguments.flag("--with-samples")));
   }
   if (arguments.has("--report")) write_page(arguments, environment, report::bench_page(outcome.bench));
+  if (arguments.has("--export-layer-info") && !side.profile.layers.empty()) {
+    save(arguments, "--export-layer-info", report::trtexec_layers(outcome.bench, outcome.outputs), log);
+  }
   if (!side.is_measured()) return;
   if (arguments.has("--export-times")) save(arguments, "--export-times", report::trtexec_times(side), log);
   if (arguments.has("--export-output")) {
@@ -145,9 +149,6 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
   for (const tasks::RawInput& file : saved_debug_values(arguments)) save_elements(outcome.outputs, file, log);
   if (arguments.has("--export-profile")) {
     save(arguments, "--export-profile", report::trtexec_profile(side.profile), log);
-  }
-  if (arguments.has("--export-layer-info")) {
-    save(arguments, "--export-layer-info", report::trtexec_layers(outcome.bench, outcome.outputs), log);
   }
 }
 
@@ -217,8 +218,8 @@ std::vector<OptionGroup> groups() {
   for (OptionRow& row : saved_input_rows()) data.rows.push_back(std::move(row));
   OptionGroup limits = limits_group();
   limits.rows[0].arity = Arity::optional;  // trtexec's flag has no number
-  for (OptionGroup& group :
-       std::vector{std::move(data), std::move(limits), calibration_group(), bench_output_group(), json_group()}) {
+  for (OptionGroup& group : std::vector{std::move(data), std::move(limits), engine_weights_group(), calibration_group(),
+                                        bench_output_group(), json_group()}) {
     all.push_back(std::move(group));
   }
   all.push_back(trtexec_group(all));

@@ -6,6 +6,7 @@
 #include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "cli/convert/weights.h"
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
@@ -120,8 +121,8 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
 
 int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("--gen-script");
-  if (words.request.int8)
-    fail(ErrorCode::unsupported, "--gen-script: calibration for --int8 cannot be written as a script");
+  if (words.request.integers)
+    fail(ErrorCode::unsupported, "--gen-script: the model of --int8 or --weights cannot be written as a script");
   const std::string script = run_script(words, arguments, printable(environment.command_line));
   OutputFile file(path);
   file.write(script);
@@ -162,8 +163,8 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
                    saved_data_group(), inference_group(), comparator_group(), functions_group(), postprocess_group(),
-                   limits_group(), json_group(), report_group(), calibration_group(), config_script_group(),
-                   engine_run_group()}) {
+                   limits_group(), json_group(), report_group(), engine_weights_group(), calibration_group(),
+                   config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

@@ -26,11 +26,28 @@ uint64_t block_size(const Arguments& arguments, bool is_nbits) {
   return static_cast<uint64_t>(size);
 }
 
-convert::WeightOptions parse_options(const Arguments& arguments) {
+convert::WeightOptions weight_sizes(const Arguments& arguments, bool is_nbits) {
   convert::WeightOptions options;
-  const bool is_nbits = arguments.value("--weights-form") == "matmulnbits";
   options.bits = is_int4(arguments) ? 4 : 8;
   options.block_size = block_size(arguments, is_nbits);
+  return options;
+}
+
+OptionRow weights_row() {
+  return {.names = {"--weights"},
+          .choices = {"int8", "int4"},
+          .help = "compress the weights of convolutions (int8) and matrix products"};
+}
+
+OptionRow block_size_row() {
+  return {.names = {"--block-size"},
+          .metavar = "N",
+          .help = "numbers that share a scale, 0: whole output channels; default: 0 for int8, else 32"};
+}
+
+convert::WeightOptions parse_options(const Arguments& arguments) {
+  const bool is_nbits = arguments.value("--weights-form") == "matmulnbits";
+  convert::WeightOptions options = weight_sizes(arguments, is_nbits);
   options.asymmetric = arguments.flag("--asymmetric");
   options.form = is_nbits ? convert::WeightForm::matmulnbits : convert::WeightForm::dequantize;
   options.choice = layer_choice(arguments);
@@ -39,6 +56,18 @@ convert::WeightOptions parse_options(const Arguments& arguments) {
 }
 
 }  // namespace
+
+OptionGroup engine_weights_group() {
+  return {.title = "Weights of Engines",
+          .description = "What the built-in engine runs instead of the model",
+          .rows = {weights_row(), block_size_row()}};
+}
+
+tasks::WeightsRequest weights_request(const Arguments& arguments) {
+  tasks::WeightsRequest request{.options = weight_sizes(arguments, false), .backend = {}};
+  request.options.form = convert::WeightForm::either;
+  return request;
+}
 
 std::string_view weights_suffix(const Arguments& arguments, Target) {
   if (!arguments.has("--weights")) return {};
@@ -49,12 +78,8 @@ std::string_view weights_suffix(const Arguments& arguments, Target) {
 std::vector<OptionGroup> weights_groups() {
   return {{.title = "Weights",
            .description = "Weights alone as small integers; the layers go on computing with floats",
-           .rows = {{.names = {"--weights"},
-                     .choices = {"int8", "int4"},
-                     .help = "compress the weights of convolutions (int8) and matrix products"},
-                    {.names = {"--block-size"},
-                     .metavar = "N",
-                     .help = "numbers that share a scale, 0: whole output channels; default: 0 for int8, else 32"},
+           .rows = {weights_row(),
+                    block_size_row(),
                     {.names = {"--weights-form"},
                      .choices = {"dequantize", "matmulnbits"},
                      .default_value = "dequantize",

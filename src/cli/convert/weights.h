@@ -4,7 +4,11 @@
 
 namespace assay::cli {
 
-// Only the weights as small integers: the members of their Conversion.
+// Only the weights as small integers: of engines that run, and the members of their Conversion.
+OptionGroup engine_weights_group();
+// What `--weights` asks for, of a command that has it; layers are chosen by convert only.
+tasks::WeightsRequest weights_request(const Arguments& arguments);
+
 std::string_view weights_suffix(const Arguments& arguments, Target target);
 std::vector<OptionGroup> weights_groups();
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request);

@@ -145,9 +145,9 @@ RunWords parse_run(const Arguments& arguments) {
   } else if (arguments.has("--trt-config-script")) {
     fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
   }
-  const std::optional<tasks::Int8Request> int8 = engine_int8(arguments);
+  const std::optional<tasks::EngineIntegers> integers = engine_integers(arguments);
   const bool has_engine = std::ranges::find(request.backends, "engine") != request.backends.end();
-  if (has_engine) request.int8 = int8;
+  if (has_engine) request.integers = integers;
   request.compare = compare_options(arguments, words.notes);
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);

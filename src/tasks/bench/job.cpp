@@ -17,6 +17,7 @@ namespace assay::tasks {
 namespace {
 
 constexpr unsigned kMostStreams = 256;
+constexpr uint64_t kLeastOfProfile = 10;  // runs
 constexpr double kMostSeconds = 1e7;
 
 std::vector<double> computing(const results::BenchSide& side) {
@@ -76,14 +77,16 @@ class BenchJob {
       add_plan_shapes(request_.plan, request_.session.settings, request_.inputs.generated.shapes);
     name_sides();
     for (results::BenchSide& side : bench().sides) open(side);
-    if (subjects_.empty()) return finish();
-    if (request_.only_builds) return finish();
+    if (request_.only_builds) {
+      if (request_.profiles) look_closer(*subjects_[0], 1);
+      return finish();
+    }
     if (bench().is_interleaved)
       measure_in_turns(subjects_, request_, observer_);
     else
       measure_alone(*subjects_[0], request_, observer_);
     const results::BenchSide& first = bench().sides[0];
-    if (first.is_measured() && &subjects_[0]->side() == &first) look_closer(*subjects_[0]);
+    if (first.is_measured()) look_closer(*subjects_[0], std::max<uint64_t>(request_.iterations, kLeastOfProfile));
     return finish();
   }
 
@@ -151,7 +154,8 @@ class BenchJob {
     if (!settings.empty()) side.title += fmt::format(" ({})", join(settings, ", "));
   }
 
-  // A backend that cannot be opened is named with its reason, and the others go on.
+  // A rival that cannot be opened is named with its reason, and the others go on; without the subject there is nothing
+  // to measure.
   void open(results::BenchSide& side) {
     check_cancelled(observer_);
     const std::variant<std::monostate, Error> made = attempt([&] {
@@ -160,9 +164,8 @@ class BenchJob {
     });
     const Error* const error = std::get_if<Error>(&made);
     if (error == nullptr) return;
-    if (error->code() == ErrorCode::usage || error->code() == ErrorCode::cancelled || bench().sides.size() == 1) {
-      throw *error;
-    }
+    const bool is_subject = &side == &bench().sides[0];
+    if (error->code() == ErrorCode::usage || error->code() == ErrorCode::cancelled || is_subject) throw *error;
     side.failure = error->line();
   }
 
@@ -218,22 +221,27 @@ class BenchJob {
 
   // What the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
   const ir::Model& model_of(const results::BenchSide& side, exec::SessionOptions& session) {
-    if (backend_of(side.backend) != "engine" || !session.settings.has("int8")) return loaded_->model;
+    const bool wants_weights = request_.integers && std::holds_alternative<WeightsRequest>(*request_.integers);
+    if (backend_of(side.backend) != "engine" || (!wants_weights && !session.settings.has("int8")))
+      return loaded_->model;
     if (!quantized_) {
       Int8Request int8;
       set_calibrator(calibrators().front(), int8);
-      quantized_ =
-          quantized({loaded_->model, request_.int8.value_or(int8), request_.inputs, request_.session}, observer_);
+      // Calibrated on what is run.
+      InputRequest inputs = request_.inputs;
+      inputs.files.clear();
+      inputs.script.reset();
+      inputs.data.assign(sets_.begin(), sets_.end());
+      quantized_ = quantized({loaded_->model, request_.integers.value_or(int8), inputs, request_.session}, observer_);
     }
     if (!quantized_) return loaded_->model;
     session.path.clear();
     return *quantized_;
   }
 
-  void look_closer(BenchSubject& subject) {
-    constexpr uint64_t kLeastOfProfile = 10;  // runs
-    constexpr double kMostOfProfile = 10;     // seconds
-    if (request_.profiles) subject.profile(std::max<uint64_t>(request_.iterations, kLeastOfProfile), kMostOfProfile);
+  void look_closer(BenchSubject& subject, uint64_t runs) {
+    constexpr double kMostOfProfile = 10;  // seconds
+    if (request_.profiles) subject.profile(runs, kMostOfProfile);
     if (request_.keeps_outputs) outcome_.outputs = subject.outputs(request_.session.values);
   }
 

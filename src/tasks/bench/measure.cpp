@@ -266,6 +266,7 @@ void measure_in_turns(std::span<const std::unique_ptr<BenchSubject>> subjects, c
   std::vector<BenchSubject*> order;
   for (const std::unique_ptr<BenchSubject>& subject : subjects) {
     guard(subject->side(), [&] { warm_up(*subject, request); });
+    if (order.empty() && !subject->side().failure.empty()) return;  // rivals of nothing
     order.push_back(subject.get());
   }
   const auto drop_failed = [&] { std::erase_if(order, [](BenchSubject* s) { return !s->side().failure.empty(); }); };

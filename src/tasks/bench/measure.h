@@ -47,7 +47,7 @@ class BenchSubject {
 // Times one backend, all its streams at once.
 void measure_alone(BenchSubject& subject, const BenchRequest& request, Observer& observer);
 // Times several in turns, in another order each time; between two turns the threads of the one before fall asleep. One
-// that fails is left out from then on.
+// that fails is left out from then on; where the first one fails when it warms up, nothing is measured.
 void measure_in_turns(std::span<const std::unique_ptr<BenchSubject>> subjects, const BenchRequest& request,
                       Observer& observer);
 

@@ -66,7 +66,34 @@ double half_width(std::span<const double> blocks) {
   return kStudent[blocks.size() - kLeastBlocks] * standard_error(blocks);
 }
 
-results::Interval around(double center, double half) { return {center - half, center + half}; }
+// Of the mean of times, which is not below zero.
+results::Interval around_mean(double center, double half) { return {std::max(0.0, center - half), center + half}; }
+
+// How many of so many sorted numbers lie outside at either end: the median of what they are drawn from is outside of
+// the rest in at most 5% of all cases. Nothing where they are too few for that.
+std::optional<size_t> numbers_outside(size_t count) {
+  constexpr double kMostBelow = 0.025;
+  double chance = std::pow(0.5, static_cast<double>(count));  // that so many are below the median
+  double below = chance;
+  size_t outside = 0;
+  if (below > kMostBelow) return std::nullopt;
+  while (true) {
+    chance *= static_cast<double>(count - outside) / static_cast<double>(outside + 1);
+    if (below + chance > kMostBelow) return outside;
+    below += chance;
+    ++outside;
+  }
+}
+
+// From the order of the medians of blocks, in which samples may depend on their neighbours: no shape of the
+// distribution is assumed.
+std::optional<results::Interval> median_interval(std::span<const double> blocks, double median) {
+  const std::optional<size_t> outside = numbers_outside(blocks.size());
+  if (!outside) return std::nullopt;
+  const std::vector<double> ordered = sorted(blocks);
+  return results::Interval{std::min(median, ordered[*outside]),
+                           std::max(median, ordered[ordered.size() - 1 - *outside])};
+}
 
 uint64_t count_outliers(std::span<const double> sorted) {
   const double low = percentile(sorted, 25);
@@ -127,8 +154,8 @@ results::Distribution distribution(std::span<const double> samples, std::span<co
   const size_t blocks = block_count(samples.size());
   if (blocks == 0) return found;
   const std::vector<double> medians = of_blocks(samples, blocks, median_of);
-  found.mean_interval = around(found.mean, half_width(of_blocks(samples, blocks, mean)));
-  found.median_interval = around(found.median, half_width(medians));
+  found.mean_interval = around_mean(found.mean, half_width(of_blocks(samples, blocks, mean)));
+  found.median_interval = median_interval(medians, found.median);
   find_drift(medians, found);
   return found;
 }

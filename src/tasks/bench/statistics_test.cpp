@@ -24,8 +24,10 @@ TEST(BenchStatistics, DescribesTheSamples) {
   ASSERT_TRUE(found.mean_interval && found.median_interval);
   EXPECT_NEAR(found.mean_interval->low, 9.393764645974576, 1e-9);
   EXPECT_NEAR(found.mean_interval->high, 15.706235354025425, 1e-9);
-  EXPECT_NEAR(found.median_interval->low, 7.843764645974575, 1e-9);
-  EXPECT_NEAR(found.median_interval->high, 14.156235354025425, 1e-9);
+  // Medians of the ten blocks: 10.5 (3), 11 (2), 11.5 (2), 12 (2), 25. Of ten draws, 0 or 1 are below the median with
+  // a chance of 11/1024, up to 2 with 56/1024: one is left out at either end.
+  EXPECT_EQ(found.median_interval->low, 10.5);
+  EXPECT_EQ(found.median_interval->high, 12);
   EXPECT_FALSE(found.has_drift);
 }
 
@@ -51,6 +53,25 @@ TEST(BenchStatistics, FewSamplesHaveNoInterval) {
   EXPECT_FALSE(found.mean_interval);
   EXPECT_FALSE(found.median_interval);
   EXPECT_TRUE(distribution(std::vector<double>{3, 1, 2, 3, 1, 2, 4, 4}, {}).mean_interval);
+}
+
+// Some runs that take a hundred times as long pull no end of the interval below zero, nor the other one up.
+TEST(BenchStatistics, IntervalsOfMediansAreWithinTheSamples) {
+  std::vector<double> numbers;
+  for (int i = 0; i < 40; ++i) numbers.push_back(i % 11 == 3 ? 100 + i : 1 + i % 3 * 0.1);
+  const results::Distribution found = distribution(numbers, {});
+  ASSERT_TRUE(found.median_interval && found.mean_interval);
+  EXPECT_GE(found.median_interval->low, found.min);
+  EXPECT_LE(found.median_interval->low, found.median);
+  EXPECT_GE(found.median_interval->high, found.median);
+  EXPECT_LT(found.median_interval->high, 60);
+  EXPECT_GE(found.mean_interval->low, 0);
+}
+
+// Five medians of blocks are all on one side of the true one with a chance of 6%.
+TEST(BenchStatistics, MediansNeedSixBlocks) {
+  EXPECT_FALSE(distribution(std::vector<double>(11, 1), {}).median_interval);
+  EXPECT_TRUE(distribution(std::vector<double>(12, 1), {}).median_interval);
 }
 
 TEST(BenchStatistics, SeesDrift) {

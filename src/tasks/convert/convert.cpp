@@ -138,11 +138,16 @@ bool is_plan_of(const std::string& plan, const std::string& model) {
 }
 
 std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer) {
-  if (engine::has_quantizers(copy.model)) {
+  const Int8Request* const int8 = std::get_if<Int8Request>(&copy.integers);
+  if (int8 != nullptr && engine::has_quantizers(copy.model)) {
     observer.info("The model has quantizers: what is computed in integers is their decision");
     return std::nullopt;
   }
-  ConvertRequest request{.edit = {}, .session = copy.session, .inputs = copy.inputs, .conversion = copy.int8};
+  ConvertRequest request{.edit = {}, .session = copy.session, .inputs = copy.inputs};
+  if (int8 != nullptr)
+    request.conversion = *int8;
+  else
+    request.conversion = std::get<WeightsRequest>(copy.integers);
   request.edit.model.model = &copy.model;
   request.session.settings = {};
   request.session.values.clear();

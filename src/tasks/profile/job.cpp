@@ -15,6 +15,8 @@
 namespace assay::tasks {
 namespace {
 
+constexpr uint64_t kMostTurns = 5;
+
 class NoSink final : public exec::TensorSink {
  public:
   void accept(std::string_view, const tensor::Datum&) override {}
@@ -31,7 +33,7 @@ class ProfileJob {
     if (std::holds_alternative<WorkOfNodes>(work)) work_ = std::get<WorkOfNodes>(work);
     report_.roof = analysis::measure_roof();
     report_.no_counters = counters_.absence();
-    for (const std::string& name : request_.backends) measure(name);
+    measure_all();
     if (report_.backends.size() > 1) report_.groups = group_layers(report_.backends);
     report_.findings = loaded_->findings.all();
     report_.timings = {{"load_seconds", loaded_->load_seconds}};
@@ -59,54 +61,106 @@ class ProfileJob {
     tell_findings(findings, observer_);
   }
 
-  void measure(const std::string& name) {
-    check_cancelled(observer_);
-    results::ProfiledBackend& side = report_.backends.emplace_back();
-    side.backend = name;
-    side.title = exec::make_backend(name)->title();
+  // A backend at work. They take turns, so that each meets the same machine.
+  struct Subject {
+    size_t side;
+    std::unique_ptr<exec::Session> session;
+    std::unique_ptr<exec::Execution> execution;
+    std::vector<std::string> outputs;
+    std::vector<std::vector<exec::LayerSeconds>> runs;
+    std::vector<double> seconds;
+    double spent_seconds = 0;
+    std::vector<std::pair<std::string, uint64_t>> counters;
+  };
+
+  void measure_all() {
+    for (const std::string& name : request_.backends) {
+      check_cancelled(observer_);
+      results::ProfiledBackend& side = report_.backends.emplace_back();
+      side.backend = name;
+      side.title = exec::make_backend(name)->title();
+    }
+    for (size_t i = 0; i < report_.backends.size(); ++i) {
+      guard(i, [&] {
+        subjects_.push_back(open(i));
+        run(subjects_.back());  // what only the first run does is not counted
+      });
+    }
+    const uint64_t turns = subjects_.size() > 1 ? std::min(kMostTurns, request_.runs) : 1;
+    for (uint64_t turn = 1; turn <= turns; ++turn) {
+      for (Subject& subject : subjects_) {
+        check_cancelled(observer_);
+        if (side_of(subject).failure.empty()) guard(subject.side, [&] { take_turn(subject, turn, turns); });
+      }
+    }
+    for (Subject& subject : subjects_) {
+      if (side_of(subject).failure.empty()) guard(subject.side, [&] { finish(subject); });
+    }
+  }
+
+  template <typename Work>
+  void guard(size_t side, Work&& work) {
     const auto done = attempt([&] {
-      run_layers(side);
+      work();
       return true;
     });
     const Error* const error = std::get_if<Error>(&done);
     if (error == nullptr) return;
     if (error->code() == ErrorCode::usage || error->code() == ErrorCode::cancelled) throw *error;
-    side.failure = error->line();
+    report_.backends[side].failure = error->line();
   }
 
-  void run_layers(results::ProfiledBackend& side) {
-    const exec::BackendPtr backend = exec::find_backend(side.backend, request_.session.search);
+  results::ProfiledBackend& side_of(const Subject& subject) { return report_.backends[subject.side]; }
+
+  Subject open(size_t side) {
+    const exec::BackendPtr backend = exec::find_backend(report_.backends[side].backend, request_.session.search);
     Diagnostics told;
-    const std::unique_ptr<exec::Session> session = is_plan_
-                                                       ? backend->open_plan(request_.model.path, request_.session, told)
-                                                       : backend->prepare(loaded_->model, request_.session, told);
+    Subject subject{.side = side};
+    subject.session = is_plan_ ? backend->open_plan(request_.model.path, request_.session, told)
+                               : backend->prepare(loaded_->model, request_.session, told);
     tell_findings(told, observer_);
-    const std::unique_ptr<exec::Execution> execution = session->make_execution({.threads = 0, .profiles = true});
-    std::vector<std::string> outputs;
-    for (const exec::Port& output : session->signature().outputs) outputs.push_back(output.name);
+    subject.execution = subject.session->make_execution({.threads = 0, .profiles = true});
+    for (const exec::Port& output : subject.session->signature().outputs) subject.outputs.push_back(output.name);
+    return subject;
+  }
+
+  void run(Subject& subject) {
     NoSink sink;
-    execution->run(feeds_, outputs, sink);  // what only the first run does is not counted
-    std::vector<std::vector<exec::LayerSeconds>> runs;
-    std::vector<double> seconds;
+    subject.execution->run(feeds_, subject.outputs, sink);
+  }
+
+  // Its share of the runs and of the time; at least one run.
+  void take_turn(Subject& subject, uint64_t turn, uint64_t turns) {
+    const uint64_t most = request_.runs * turn / turns;
+    const double most_seconds = request_.seconds * static_cast<double>(turn) / static_cast<double>(turns);
     const auto before = counters_.read();
-    for (const Stopwatch watch; side.runs == 0 || (side.runs < request_.runs && watch.seconds() < request_.seconds);) {
-      execution->run(feeds_, outputs, sink);
-      seconds.push_back(execution->seconds());
-      if (execution->profiles_each_run()) runs.push_back(execution->profile());
-      ++side.runs;
-    }
-    add_counters(side, before);
-    if (!execution->profiles_each_run()) runs.push_back(execution->profile());
-    std::ranges::sort(seconds);
-    side.run_seconds = seconds[seconds.size() / 2];
-    side.layers = merge_runs(runs, work_, report_.roof);
+    const Stopwatch watch;
+    do {
+      run(subject);
+      subject.seconds.push_back(subject.execution->seconds());
+      if (subject.execution->profiles_each_run()) subject.runs.push_back(subject.execution->profile());
+    } while (subject.seconds.size() < most && subject.spent_seconds + watch.seconds() < most_seconds);
+    subject.spent_seconds += watch.seconds();
+    add_counters(subject, before);
+  }
+
+  void finish(Subject& subject) {
+    results::ProfiledBackend& side = side_of(subject);
+    if (!subject.execution->profiles_each_run()) subject.runs.push_back(subject.execution->profile());
+    side.runs = subject.seconds.size();
+    std::ranges::sort(subject.seconds);
+    side.run_seconds = subject.seconds[subject.seconds.size() / 2];
+    side.counters = std::move(subject.counters);
+    for (auto& [name, count] : side.counters) count /= side.runs;
+    side.layers = merge_runs(subject.runs, work_, report_.roof);
     if (side.layers.empty()) side.failure = "it cannot tell the times of its layers";
   }
 
-  void add_counters(results::ProfiledBackend& side, const std::vector<std::pair<std::string, uint64_t>>& before) const {
-    side.counters = counters_.read();
-    for (size_t i = 0; i < side.counters.size() && i < before.size(); ++i) {
-      side.counters[i].second = (side.counters[i].second - before[i].second) / side.runs;
+  void add_counters(Subject& subject, const std::vector<std::pair<std::string, uint64_t>>& before) const {
+    const std::vector<std::pair<std::string, uint64_t>> now = counters_.read();
+    for (size_t i = 0; i < now.size() && i < before.size(); ++i) {
+      if (subject.counters.size() == i) subject.counters.emplace_back(now[i].first, 0);
+      subject.counters[i].second += now[i].second - before[i].second;
     }
   }
 
@@ -117,6 +171,7 @@ class ProfileJob {
   std::optional<LoadedModel> loaded_;
   std::vector<exec::Feed> feeds_;
   WorkOfNodes work_;
+  std::vector<Subject> subjects_;
   results::ProfileReport report_;
 };
 

@@ -26,6 +26,7 @@ std::string bound_of(const results::ProfiledLayer& layer, const results::Machine
   const double arithmetic = layer.flops.value_or(0) / roof.flops_per_second / layer.seconds;
   const double memory = static_cast<double>(layer.bytes) / roof.bytes_per_second / layer.seconds;
   if (std::max(arithmetic, memory) < kLeastShare) return "overhead";
+  if (memory > 1) return arithmetic < kLeastShare ? "caches" : "arithmetic";  // memory is not that fast
   return arithmetic > memory ? "arithmetic" : "memory";
 }
 

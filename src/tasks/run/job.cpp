@@ -185,9 +185,9 @@ class Job {
 
   // What engines run instead of the model; null: the model.
   const ir::Model* engine_model() {
-    if (!request_.int8 || is_plan_) return nullptr;
+    if (!request_.integers || is_plan_) return nullptr;
     if (!is_quantized_) {
-      quantized_ = quantized({loaded_->model, *request_.int8, request_.inputs, request_.session}, observer_);
+      quantized_ = quantized({loaded_->model, *request_.integers, request_.inputs, request_.session}, observer_);
       is_quantized_ = true;
     }
     return quantized_ ? &*quantized_ : nullptr;

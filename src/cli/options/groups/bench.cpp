@@ -177,7 +177,7 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   read_model(arguments, request);
   read_backends(arguments, request);
   read_inputs(arguments, request);
-  request.int8 = engine_int8(arguments);
+  request.integers = engine_integers(arguments);
   request.session = session_options(arguments);
   read_trtexec_builder(arguments, request.session.settings);
   if (request.session.settings.has("mark-debug")) request.session.values = request.session.settings.list("mark-debug");

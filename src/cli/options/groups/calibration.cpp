@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/convert/weights.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
@@ -67,7 +68,12 @@ void read_calibration(const Arguments& arguments, tasks::Int8Request& request) {
   request.backend = arguments.value("--calibrate-with");
 }
 
-std::optional<tasks::Int8Request> engine_int8(const Arguments& arguments) {
+std::optional<tasks::EngineIntegers> engine_integers(const Arguments& arguments) {
+  if (arguments.has("--weights")) {
+    if (arguments.flag("--int8")) fail(ErrorCode::usage, "--weights and --int8: choose one of them");
+    return weights_request(arguments);
+  }
+  if (arguments.has("--block-size")) fail(ErrorCode::usage, "--block-size needs --weights");
   if (!arguments.flag("--int8")) {
     if (arguments.has("--calibration-cache")) fail(ErrorCode::usage, "--calibration-cache needs --int8");
     return std::nullopt;

@@ -12,7 +12,7 @@ namespace assay::cli {
 OptionGroup calibration_group();
 // Adds these options to the request. Error (usage) for invalid or contradictory values.
 void read_calibration(const Arguments& arguments, tasks::Int8Request& request);
-// What `--int8` asks of commands that run engines; nullopt: nothing.
-std::optional<tasks::Int8Request> engine_int8(const Arguments& arguments);
+// What `--int8` or `--weights` asks of commands that run engines; nullopt: nothing.
+std::optional<tasks::EngineIntegers> engine_integers(const Arguments& arguments);
 
 }  // namespace assay::cli

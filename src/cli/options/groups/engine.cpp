@@ -115,13 +115,14 @@ OptionGroup engine_debug_group() {
 
 OptionGroup engine_run_group() {
   OptionGroup group = engine_debug_group();
-  std::erase_if(group.rows, [](const OptionRow& row) { return is_calibration(canonical_name(row)); });
+  std::erase_if(group.rows, [](const OptionRow& row) {
+    return is_calibration(canonical_name(row)) || canonical_name(row) == "--weights";
+  });
   return group;
 }
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--weights"; });
   group.spellings.push_back(
       {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
   group.rows.push_back(refused({"--gen-script"}, Arity::one));
