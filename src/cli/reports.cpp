@@ -42,10 +42,11 @@ std::string model_of(const Arguments& arguments) {
   return arguments.knows("model_file") ? arguments.value("model_file") : "";
 }
 
-std::string failure_page(const std::string& title, std::string_view line, std::string_view command) {
-  report::SimplePage page(title, command);
-  page.heading("Not finished");
-  page.paragraph(line);
+std::string failure_page(std::string_view command, const std::string& model, std::string_view line,
+                         const report::PageFacts& facts) {
+  const report::PageHead head{
+      .kind = command, .title = model.empty() ? "No model" : model, .badge = "NOT FINISHED", .mark = report::Mark::bad};
+  report::SimplePage page(head, facts, line);
   return page.take_text();
 }
 
@@ -79,6 +80,10 @@ void write_page(const Arguments& arguments, Environment& environment, std::strin
   environment.reports.made.push_back(kPage);
 }
 
+report::PageFacts page_facts(const Environment& environment) {
+  return {.version = ASSAY_VERSION, .command = environment.command_line, .hint = {}};
+}
+
 void write_failure(const Command& command, const Arguments& arguments, Environment& environment, std::string_view line,
                    int status) {
   const std::string model = model_of(arguments);
@@ -96,10 +101,8 @@ void write_failure(const Command& command, const Arguments& arguments, Environme
     write_junit(arguments, environment,
                 {name, {{"", std::string(command.path), 0, report::JunitOutcome::error, std::string(line)}}});
   });
-  make(kPage, [&] {
-    write_page(arguments, environment,
-               failure_page(model.empty() ? std::string(command.path) : model, line, environment.command_line));
-  });
+  make(kPage,
+       [&] { write_page(arguments, environment, failure_page(command.path, model, line, page_facts(environment))); });
 }
 
 void write_kept(const Command& command, const Arguments& arguments, Environment& environment, int status,

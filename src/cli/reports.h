@@ -4,6 +4,7 @@
 #include <string_view>
 #include <vector>
 
+#include "report/html/frame.h"
 #include "report/junit.h"
 
 namespace assay::cli {
@@ -28,6 +29,7 @@ bool wants_report(const Arguments& arguments, std::string_view option);
 void write_json(const Arguments& arguments, Environment& environment, std::string text);
 void write_junit(const Arguments& arguments, Environment& environment, report::JunitSuite suite);
 void write_page(const Arguments& arguments, Environment& environment, std::string_view html);
+report::PageFacts page_facts(const Environment& environment);
 
 // Writes those reports that an error has kept the command from making: they hold its line and the exit status. They
 // never throw: the error is what matters.

@@ -186,11 +186,14 @@ class DeclaredFloat16(InFolder):
     def test_beside_integers(self):
         graph, feeds = network(8)
         given = self.given(graph, feeds)
-        plan = self.path / "m.engine"
-        run(ASSAY, "convert", *given, "--int8", "--calibration-cache", self.path / "c.cache", OBEYED, "second:fp16", "-o", plan)
-        report = self.path / "report.json"
+        plan, report = self.path / "m.engine", self.path / "report.json"
+        words = ["--int8", "--calibration", "minmax", OBEYED, "second:fp16"]
+        run(ASSAY, "convert", *given, *words, "-o", plan)
         run(ASSAY, "inspect", "model", plan, "--show", "layers", "--json", report)
         self.assertIn("float16", report.read_text())
+        found = self.outputs(given, *words)["y"]
+        np.testing.assert_array_equal(found, self.outputs([plan, *given[1:]])["y"])
+        self.assertFalse(np.array_equal(found, self.outputs(given, *words[:3])["y"]))
 
     def test_what_cannot_be_is_said(self):
         graph, feeds, _ = self.elementwise()

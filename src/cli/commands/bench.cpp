@@ -137,7 +137,8 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
   if (wants_json(arguments)) {
     write_json(arguments, environment, report::bench_json(outcome.bench, arguments.flag("--with-samples")));
   }
-  if (arguments.has("--report")) write_page(arguments, environment, report::bench_page(outcome.bench));
+  if (arguments.has("--report"))
+    write_page(arguments, environment, report::bench_page(outcome.bench, page_facts(environment)));
   if (arguments.has("--export-layer-info") && !side.profile.layers.empty()) {
     save(arguments, "--export-layer-info", report::trtexec_layers(outcome.bench, outcome.outputs), log);
   }

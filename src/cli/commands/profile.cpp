@@ -79,7 +79,8 @@ int run_profile(const Arguments& arguments, Environment& environment) {
   report.timings.emplace_back("total_seconds", total.seconds());
   if (!json_on_stdout(arguments)) print_profile(report, environment.log);
   save(arguments, "--output", report::profile_trace(report), environment.log);
-  if (arguments.has("--report")) write_page(arguments, environment, report::profile_page(report));
+  if (arguments.has("--report"))
+    write_page(arguments, environment, report::profile_page(report, page_facts(environment)));
   if (wants_json(arguments)) write_json(arguments, environment, report::profile_json(report));
   for (const results::ProfiledBackend& backend : report.backends) {
     if (!backend.layers.empty()) return kExitEqual;

@@ -58,21 +58,6 @@ void print_first_failure(const results::PairComparison& pair, Log& log) {
                           metrics->absolute.greatest, metrics->relative.greatest));
 }
 
-// A fixed tolerance says little about a model that nobody has chosen it for.
-void print_hint(const results::RunReport& report, const Arguments& arguments, Log& log) {
-  if (report.verdict != results::Verdict::different || report.model.empty() || report.model == "-") return;
-  if (!has_default_tolerance(arguments)) return;
-  const auto is_failed = [](const results::OutputComparison& output) { return !output.passed && output.metrics; };
-  bool is_by_value = false;
-  for (const results::PairComparison& pair : report.pairs) {
-    for (const results::IterationComparison& iteration : pair.iterations) {
-      is_by_value = is_by_value || std::ranges::any_of(iteration.outputs, is_failed);
-    }
-  }
-  if (!is_by_value || arguments.value("model_file").empty()) return;
-  log.info(kDefaultToleranceHint);
-}
-
 // Sides of other precisions differ by more than rounding.
 void print_precisions(const results::RunReport& report, const Arguments& arguments, Log& log) {
   if (report.verdict != results::Verdict::different || report.pairs.empty()) return;
@@ -147,7 +132,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
   print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);
-  print_hint(report, arguments, environment.log);
+  if (const auto hint = tolerance_hint(report, arguments); !hint.empty()) environment.log.info(hint);
   print_precisions(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   const int status = finish(outcome, words, arguments, environment);

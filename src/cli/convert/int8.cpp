@@ -15,10 +15,7 @@ convert::QdqOptions parse_options(const Arguments& arguments) {
   options.asymmetric = arguments.flag("--asymmetric");
   options.per_channel = !arguments.flag("--per-tensor");
   options.choice = layer_choice(arguments);
-  for (LayerPrecision& layer : layer_precisions(arguments)) {
-    // Any float type keeps integers away.
-    options.choice.excluded.push_back(std::move(layer.layer));
-  }
+  for (std::string& layer : layers_without_integers(arguments)) options.choice.excluded.push_back(std::move(layer));
   return options;
 }
 

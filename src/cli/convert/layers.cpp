@@ -17,8 +17,8 @@ tensor::DType precision(std::string_view option, const std::string& word) {
   if (lower == "bf16") return tensor::DType::bfloat16;
   if (lower == "fp32") return tensor::DType::float32;
   const std::optional<tensor::DType> found = tensor::find_dtype(lower);
-  if (found && tensor::is_floating(*found)) return *found;
-  fail(ErrorCode::usage, "{}: expected float32, float16 or bfloat16, seen `{}`", option, printable(word));
+  if (found && (tensor::is_floating(*found) || *found == tensor::DType::int8)) return *found;
+  fail(ErrorCode::usage, "{}: expected float32, float16, bfloat16 or int8, seen `{}`", option, printable(word));
 }
 
 LayerPrecision parse(std::string_view option, const std::string& text) {
@@ -70,6 +70,14 @@ std::vector<LayerPrecision> layer_precisions(const Arguments& arguments) {
     if (!is_engine_word(text)) found.push_back(parse("--precision-constraints", text));
   }
   return found;
+}
+
+std::vector<std::string> layers_without_integers(const Arguments& arguments) {
+  std::vector<std::string> names;
+  for (LayerPrecision& layer : layer_precisions(arguments)) {
+    if (layer.dtype != tensor::DType::int8) names.push_back(std::move(layer.layer));
+  }
+  return names;
 }
 
 }  // namespace assay::cli

@@ -22,5 +22,7 @@ struct LayerPrecision {
 convert::LayerChoice layer_choice(const Arguments& arguments);
 // Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other values.
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
+// Of these, the names of layers that are to have a float type.
+std::vector<std::string> layers_without_integers(const Arguments& arguments);
 
 }  // namespace assay::cli

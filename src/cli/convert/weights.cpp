@@ -51,7 +51,7 @@ convert::WeightOptions parse_options(const Arguments& arguments) {
   options.asymmetric = arguments.flag("--asymmetric");
   options.form = is_nbits ? convert::WeightForm::matmulnbits : convert::WeightForm::dequantize;
   options.choice = layer_choice(arguments);
-  for (LayerPrecision& layer : layer_precisions(arguments)) options.choice.excluded.push_back(std::move(layer.layer));
+  for (std::string& layer : layers_without_integers(arguments)) options.choice.excluded.push_back(std::move(layer));
   return options;
 }
 

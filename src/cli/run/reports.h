@@ -6,6 +6,9 @@
 
 namespace assay::cli {
 
+// What to try next where a fixed tolerance has failed that nobody has chosen; empty: nothing.
+std::string_view tolerance_hint(const results::RunReport& report, const Arguments& arguments);
+
 // Writes the report for --report and --junit.
 void write_reports(const results::RunReport& report, const Arguments& arguments, Environment& environment);
 

@@ -118,9 +118,13 @@ std::string histogram_figure(const results::TensorStats& a, const results::Tenso
 }
 
 std::string histogram_figure(const results::TensorStats& differences, std::string_view caption) {
-  if (!differences.histogram || !is_whole(*differences.histogram)) return {};
+  return differences.histogram ? histogram_figure(*differences.histogram, caption) : "";
+}
+
+std::string histogram_figure(const results::Histogram& histogram, std::string_view caption) {
+  if (!is_whole(histogram)) return {};
   return fmt::format("<figure><figcaption><i class=\"key d\"></i>{}</figcaption>", caption) +
-         chart({{&*differences.histogram, "d"}}) + "</figure>";
+         chart({{&histogram, "d"}}) + "</figure>";
 }
 
 std::string heat_figure(const results::HeatMap& map, HeatScale scale, std::string_view caption) {

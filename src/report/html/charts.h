@@ -12,6 +12,8 @@ namespace assay::report {
 std::string histogram_figure(const results::TensorStats& a, const results::TensorStats& b);
 std::string histogram_figure(const results::TensorStats& differences, std::string_view caption);
 
+std::string histogram_figure(const results::Histogram& histogram, std::string_view caption);
+
 // A map as an embedded picture with its scale; empty without cells.
 std::string heat_figure(const results::HeatMap& map, picture::HeatScale scale, std::string_view caption);
 

@@ -7,7 +7,7 @@
 
 namespace assay::report {
 
-// The layers in the order of the graph, each in the colour of what it introduces, as one self-contained page.
+// The first guilty layer, and all layers in the order of the graph, as one self-contained page.
 std::string hunt_page(const results::AccuracyHunt& hunt, const PageFacts& facts);
 
 }  // namespace assay::report

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "report/html/charts.h"
+#include "report/html/frame.h"
 #include "report/html/markup.h"
 #include "report/run/text_judgement.h"
 #include "report/run/text_stats.h"
@@ -34,14 +35,14 @@ std::string heading(const PageOutput& item, bool is_open) {
   const results::OutputComparison& output = *item.output;
   std::string text = fmt::format("<details class=\"output\" id=\"o{}\"{}><summary><b class=\"mono\">{}</b>",
                                  item.number, is_open ? " open" : "", escaped_start(output.name_a, kLongestName));
+  if (item.names_pair) {
+    text += fmt::format("<span class=\"soft\">{} against {}</span>", escaped_start(item.pair->runner_a, kLongestName),
+                        escaped_start(item.pair->runner_b, kLongestName));
+  }
   if (item.pair->iterations.size() > 1) text += fmt::format("<span class=\"soft\">iteration {}</span>", item.iteration);
   text += fmt::format("<span class=\"soft\">{} {}</span><span class=\"end\">{}</span></summary><div class=\"body\">\n",
-                      escaped(output.dtype_a), shape_text(output.shape_a), verdict_badge(output.passed));
+                      escaped(output.dtype_a), shape_text(output.shape_a), verdict_badge(output));
   return text;
-}
-
-std::string note(std::string_view text, bool is_fault = false) {
-  return fmt::format("<p class=\"note{}\">{}</p>\n", is_fault ? " fault" : "", text);
 }
 
 std::string notes(const results::OutputComparison& output) {
@@ -166,8 +167,10 @@ bool is_worse(const PageOutput& x, const PageOutput& y) {
   return first > second;
 }
 
-std::string verdict_badge(bool passed) {
-  return passed ? "<span class=\"badge good\">PASSED</span>" : "<span class=\"badge bad\">FAILED</span>";
+std::string verdict_badge(bool passed) { return passed ? badge("PASSED", Mark::good) : badge("FAILED", Mark::bad); }
+
+std::string verdict_badge(const results::OutputComparison& output) {
+  return output.fault == "undecided" ? badge("UNDECIDED", Mark::open) : verdict_badge(output.passed);
 }
 
 std::string shape_text(const std::vector<int64_t>& shape) {

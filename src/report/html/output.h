@@ -11,7 +11,9 @@ struct PageOutput {
   const results::OutputComparison* output;
   const results::PairComparison* pair;
   uint64_t iteration = 0;
-  size_t number = 0;  // its section is `#o<number>`
+  size_t place = 0;         // among the outputs of its iteration, from 1
+  size_t number = 0;        // its section is `#o<number>`
+  bool names_pair = false;  // there are several pairs
 };
 
 // Failed ones first, then by the greatest absolute difference; NaN is the greatest.
@@ -23,6 +25,7 @@ enum class PictureDetail : uint8_t { none, small, full };
 std::string output_section(const PageOutput& item, PictureDetail pictures, bool is_open);
 
 std::string verdict_badge(bool passed);
+std::string verdict_badge(const results::OutputComparison& output);
 std::string shape_text(const std::vector<int64_t>& shape);
 
 }  // namespace assay::report

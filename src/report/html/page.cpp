@@ -12,9 +12,6 @@
 
 namespace assay::report {
 
-std::string_view page_css();     // of page.css
-std::string_view page_script();  // of page.js
-
 namespace {
 
 using results::Verdict;
@@ -29,18 +26,14 @@ constexpr size_t kMostOpen = 3;
 constexpr size_t kMostListed = 200;
 constexpr size_t kLongestText = 400;
 
-std::string_view verdict_class(Verdict verdict) {
-  if (verdict == Verdict::equal) return "good";
-  return verdict == Verdict::different ? "bad" : "open";
+Mark mark_of(Verdict verdict) {
+  if (verdict == Verdict::equal) return Mark::good;
+  return verdict == Verdict::different ? Mark::bad : Mark::open;
 }
 
-std::string_view verdict_word(Verdict verdict) {
+std::string_view word_of(Verdict verdict) {
   if (verdict == Verdict::equal) return "PASSED";
   return verdict == Verdict::different ? "FAILED" : "UNDECIDED";
-}
-
-std::string fact(std::string_view value, std::string_view label) {
-  return fmt::format("<div class=\"fact\"><b>{}</b><span>{}</span></div>", value, label);
 }
 
 class Page {
@@ -62,7 +55,11 @@ class Page {
     for (const results::PairComparison& pair : report_.pairs) {
       for (const results::IterationComparison& iteration : pair.iterations) {
         for (const results::OutputComparison& output : iteration.outputs) {
-          outputs_.push_back({&output, &pair, iteration.index});
+          outputs_.push_back({.output = &output,
+                              .pair = &pair,
+                              .iteration = iteration.index,
+                              .place = static_cast<size_t>(&output - iteration.outputs.data()) + 1,
+                              .names_pair = report_.pairs.size() > 1});
         }
       }
     }
@@ -71,20 +68,31 @@ class Page {
     section_count_ = wanted_sections();
   }
 
-  std::string title() const {
-    return report_.model.empty() ? "Comparison of saved results" : escaped_start(report_.model, kLongestText);
+  std::string head() const {
+    std::string text = page_head({.kind = "run",
+                                  .title = report_.model.empty() ? "Comparison of saved results" : report_.model,
+                                  .badge = std::string(word_of(report_.verdict)),
+                                  .mark = mark_of(report_.verdict)},
+                                 facts_);
+    for (const results::PairComparison& pair : report_.pairs) text += first_failure(pair);
+    if (!facts_.hint.empty()) text += note(escaped(facts_.hint));
+    return text;
   }
 
-  std::string head() const {
-    return fmt::format(
-        "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
-        "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; img-src data:; "
-        "style-src 'unsafe-inline'; script-src 'unsafe-inline'\">\n<title>{0}: {1}</title>\n<style>\n{2}</style>\n"
-        "</head>\n<body>\n<main>\n<header class=\"top\"><div><div class=\"brand\">assay {3} · run</div><h1>{1}</h1>\n"
-        "<div class=\"soft mono\">{4}</div></div><div class=\"badge large {5}\">{0}</div></header>\n",
-        verdict_word(report_.verdict), title(), page_css(), escaped(facts_.version),
-        escaped_start(facts_.command, 2 * kLongestText), verdict_class(report_.verdict));
+  // The line that a hunt begins with.
+  std::string first_failure(const results::PairComparison& pair) const {
+    if (!pair.first_failed) return {};
+    const auto is_first = [&](const PageOutput& item) {
+      return item.pair == &pair && !item.output->passed && item.output->name_a == *pair.first_failed;
+    };
+    const auto found = std::ranges::find_if(outputs_, is_first);
+    if (found == outputs_.end()) return {};
+    const std::string name = "<code>" + escaped_start(*pair.first_failed, kLongestText) + "</code>";
+    return note(fmt::format("{} against {}: the first beyond its tolerance in the order of the graph is {}",
+                            escaped_start(pair.runner_a, kLongestText), escaped_start(pair.runner_b, kLongestText),
+                            found->number < section_count_ ? fmt::format("<a href=\"#o{}\">{}</a>", found->number, name)
+                                                           : name),
+                true);
   }
 
   std::string summary() const {
@@ -138,10 +146,9 @@ class Page {
   }
 
   std::string pair_text(const results::PairComparison& pair, size_t most_bytes) const {
-    std::string text =
-        fmt::format("<h2>{} <span class=\"soft\">against</span> {} <span class=\"badge {}\">{}</span></h2>\n",
-                    escaped_start(pair.runner_a, kLongestText), escaped_start(pair.runner_b, kLongestText),
-                    verdict_class(pair.verdict), verdict_word(pair.verdict));
+    std::string text = fmt::format(
+        "<h2>{} <span class=\"soft\">against</span> {} {}</h2>\n", escaped_start(pair.runner_a, kLongestText),
+        escaped_start(pair.runner_b, kLongestText), badge(word_of(pair.verdict), mark_of(pair.verdict)));
     text += fmt::format(
         "<p class=\"soft\">{} of {} iterations passed. The second run is the reference of relative "
         "differences; the worst outputs come first.</p>\n",
@@ -228,11 +235,10 @@ class Page {
   std::string footer() const {
     std::string timings;
     for (const auto& [key, seconds] : report_.timings) {
-      timings += fmt::format("{}{} {:.4g} s", timings.empty() ? "" : " · ",
-                             escaped(key.substr(0, key.find("_seconds"))), seconds);
+      timings +=
+          fmt::format("{}{} {:.4g} s", timings.empty() ? "" : " · ", key.substr(0, key.find("_seconds")), seconds);
     }
-    return fmt::format("<footer>{}</footer>\n</main>\n<script>\n{}</script>\n</body>\n</html>\n", timings,
-                       page_script());
+    return page_foot(timings);
   }
 
   const results::RunReport& report_;

@@ -2,14 +2,10 @@
 
 #include <string>
 
+#include "report/html/frame.h"
 #include "results/run_report.h"
 
 namespace assay::report {
-
-struct PageFacts {
-  std::string version;  // of the program
-  std::string command;
-};
 
 // The whole report as one self-contained page of less than 5 MB: with many outputs, only the failed and the worst
 // ones have all details, and the page says so.

@@ -25,12 +25,13 @@ for (const table of document.querySelectorAll("table.sortable")) {
     head.addEventListener("keydown", (event) => event.key === "Enter" && sort());
   });
   const tools = table.closest(".card").querySelector(".tools");
+  if (!tools) continue;
   const text = tools.querySelector("input[type=search]");
   const failed = tools.querySelector("input[type=checkbox]");
   const filter = () => {
     const wanted = text.value.toLowerCase();
     for (const row of table.tBodies[0].rows) {
-      const fits = row.cells[0].textContent.toLowerCase().includes(wanted);
+      const fits = row.querySelector(".name").textContent.toLowerCase().includes(wanted);
       row.hidden = !fits || (failed.checked && !row.classList.contains("failed"));
     }
   };

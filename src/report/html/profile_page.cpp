@@ -50,8 +50,9 @@ void add_groups(SimplePage& page, const results::ProfileReport& report) {
 
 }  // namespace
 
-std::string profile_page(const results::ProfileReport& report) {
-  SimplePage page("Profile of " + report.model, "The machine reaches " + roof_text(report.roof) + ".");
+std::string profile_page(const results::ProfileReport& report, const PageFacts& facts) {
+  SimplePage page({.kind = "profile", .title = report.model, .badge = {}}, facts,
+                  "The machine reaches " + roof_text(report.roof) + ".");
   for (const results::ProfiledBackend& backend : report.backends) add_backend(page, backend);
   if (!report.groups.empty()) add_groups(page, report);
   if (!report.no_counters.empty()) page.paragraph(report.no_counters);

@@ -60,15 +60,16 @@ std::string metric_cells(const results::OutputComparison& output, double greates
 std::string output_row(const PageOutput& item, double greatest, bool has_section) {
   const results::OutputComparison& output = *item.output;
   const std::string name = escaped_start(output.name_a, kLongestName);
-  std::string text = fmt::format("<tr{}><td class=\"name mono\">", output.passed ? "" : " class=\"failed\"");
+  std::string text = fmt::format("<tr{}>{}<td class=\"name mono\">", output.passed ? "" : " class=\"failed\"",
+                                 number_cell(fmt::format("{}", item.place)));
   text += has_section ? fmt::format("<a href=\"#o{}\">{}</a></td>", item.number, name) : name + "</td>";
   if (item.pair->iterations.size() > 1) text += number_cell(fmt::format("{}", item.iteration));
   text += fmt::format("<td class=\"soft\">{} {}</td>", escaped(output.dtype_a), shape_text(output.shape_a));
-  return text + metric_cells(output, greatest) + fmt::format("<td>{}</td></tr>\n", verdict_badge(output.passed));
+  return text + metric_cells(output, greatest) + fmt::format("<td>{}</td></tr>\n", verdict_badge(output));
 }
 
 std::string table_head(bool with_iteration) {
-  std::string text = "<thead><tr><th>output</th>";
+  std::string text = "<thead><tr><th class=\"number\">#</th><th>output</th>";
   if (with_iteration) text += "<th class=\"number\">iteration</th>";
   text += "<th>type and shape</th>";
   for (const std::string_view word : {"max abs", "max rel", "mean abs", "max ULP", "cosine distance", "beyond"}) {

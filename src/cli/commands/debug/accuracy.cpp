@@ -101,8 +101,10 @@ void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, L
 
 void save_page(const results::AccuracyHunt& hunt, const Arguments& arguments, Environment& environment) {
   if (!arguments.has("--report")) return;
-  write_page(arguments, environment,
-             report::hunt_page(hunt, {.version = program_version(), .command = environment.command_line}));
+  report::PageFacts facts = page_facts(environment);
+  const auto cure = std::ranges::find_if(hunt.remedies, &results::Remedy::cures);
+  if (cure != hunt.remedies.end()) facts.hint = "Cured by: " + remedy_words(*cure, hunt, arguments);
+  write_page(arguments, environment, report::hunt_page(hunt, facts));
 }
 
 int run_debug_accuracy(const Arguments& arguments, Environment& environment) {

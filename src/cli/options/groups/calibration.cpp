@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "cli/convert/layers.h"
 #include "cli/convert/weights.h"
 #include "cli/options/values.h"
 
@@ -80,6 +81,7 @@ std::optional<tasks::EngineIntegers> engine_integers(const Arguments& arguments)
   }
   tasks::Int8Request request;
   read_calibration(arguments, request);
+  request.options.choice.excluded = layers_without_integers(arguments);
   return request;
 }
 
