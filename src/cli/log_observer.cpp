@@ -90,10 +90,12 @@ void LogObserver::on_runner_finished(const results::RunnerRun& run) {
                           report::stats_text(*output.stats)));
   }
   if (run.iterations == 0) return;
+  // What takes less than the clock can tell.
+  const auto shown = [](double ms) { return ms < 0.0001 ? std::string("0") : fmt::format("{:.4g}", ms); };
   const double total_ms = run.run_seconds * 1e3;
-  log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {:.4g} ms | Average inference time: {:.4g} ms.",
-                          printable(run.runner), run.iterations, total_ms,
-                          total_ms / static_cast<double>(run.iterations)));
+  log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {} ms | Average inference time: {} ms.",
+                          printable(run.runner), run.iterations, shown(total_ms),
+                          shown(total_ms / static_cast<double>(run.iterations))));
 }
 
 void LogObserver::on_runner_failed(const results::RunnerRun&, const Error& error) {

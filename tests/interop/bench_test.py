@@ -50,9 +50,15 @@ class BenchTest(InFolder):
         for entry in found["percentiles"]:
             np.testing.assert_allclose(entry["seconds"], nearest_rank(times, entry["percentile"]), rtol=1e-9)
         low, high = found["mean_interval"]
-        np.testing.assert_allclose((low + high) / 2, times.mean(), rtol=1e-9)
-        blocks = [np.mean(times[len(times) * i // 20:len(times) * (i + 1) // 20]) for i in range(20)]
-        np.testing.assert_allclose((high - low) / 2, 2.093 * np.std(blocks, ddof=1) / np.sqrt(20), rtol=1e-6)
+        pieces = [times[len(times) * i // 20:len(times) * (i + 1) // 20] for i in range(20)]
+        half = 2.093 * np.std([np.mean(piece) for piece in pieces], ddof=1) / np.sqrt(20)
+        np.testing.assert_allclose(high, times.mean() + half, rtol=1e-6)
+        np.testing.assert_allclose(low, max(0, times.mean() - half), rtol=1e-6, atol=1e-15)
+        # Of 20 draws, fewer than 6 are below the median with a chance of 2.1%, fewer than 7 with 5.8%.
+        medians = sorted(np.median(piece) for piece in pieces)
+        low, high = found["median_interval"]
+        np.testing.assert_allclose(low, min(medians[5], np.median(times)), rtol=1e-9)
+        np.testing.assert_allclose(high, max(medians[14], np.median(times)), rtol=1e-9)
         first, third = nearest_rank(times, 25), nearest_rank(times, 75)
         reach = 3 * (third - first)
         # Many times are the same number of ticks, perhaps just that of a bound, which rounding moves to either side.

@@ -92,9 +92,9 @@ size_t Parser::take_spelling(size_t at) {
     attached.reset();
   }
   const std::vector<std::string> modern = spelled_out(spelling, value);
-  const std::string meaning = modern.empty() ? std::string(spelling.reason) : fmt::format("`{}`", join(modern, " "));
-  result_.notes_.push_back(
-      fmt::format("`{}{}{}` is read as {}", spelling.option, value.empty() ? "" : "=", value, meaning));
+  const std::string meaning = modern.empty() ? fmt::format("has no effect: {}", spelling.reason)
+                                             : fmt::format("is read as `{}`", join(modern, " "));
+  result_.notes_.push_back(fmt::format("`{}{}{}` {}", spelling.option, value.empty() ? "" : "=", value, meaning));
   for (size_t i = 0; i < modern.size();) {
     const OptionRow* row = find_option(command_, modern[i]);
     ASSAY_CHECK(row != nullptr);

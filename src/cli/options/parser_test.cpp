@@ -247,7 +247,7 @@ TEST(Parser, older_spellings_stand_for_modern_ones) {
 TEST(Parser, a_spelling_takes_its_value_and_nothing_else) {
   const Parsed parsed({"--mode", "full", "m", "--mode", "basic"});
   EXPECT_EQ(parsed.arguments.value("model"), "m");
-  EXPECT_EQ(parsed.arguments.notes().back(), "`--mode=basic` is read as the default");
+  EXPECT_EQ(parsed.arguments.notes().back(), "`--mode=basic` has no effect: the default");
   EXPECT_EQ(values_of({"m", "--workspace", "1G"}, "--profile"), Words{"workspace:1G"});
   EXPECT_EQ(parse_error({"m", "--mode=odd"}), "option `--mode`: expected `full` or `basic`, found `odd`");
   EXPECT_EQ(parse_error({"m", "--workspace"}), "option `--workspace`: expected a value, found nothing");

@@ -40,7 +40,7 @@ struct Spelling {
   std::string_view option;              // `--mode`
   std::string_view value;               // glob that its value must match; empty: the form has no value of its own
   std::vector<std::string_view> words;  // `--show layers attrs`; `{}` is replaced by the value; none: no effect
-  std::string_view reason;              // printed if there is no modern form
+  std::string_view reason;              // why there is no modern form, as `it is the default listing`
 };
 
 // Options that belong together. Groups that several commands share are made by functions in options/groups/.

@@ -110,8 +110,6 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   if (request.backends.empty() && !request.model.path.empty()) {
     notes.emplace_back("no backend is chosen: the model is not run");
   }
-  const auto is_peers = [](const Arguments::Occurrence& use) { return use.typed == "--trt"; };
-  if (std::ranges::any_of(arguments.in_order(), is_peers)) notes.emplace_back("`--trt` chooses the built-in engine");
   const auto builds_engines = [](const std::string& backend) { return backend == "engine" || backend == "tensorrt"; };
   if (std::ranges::none_of(request.backends, builds_engines)) {
     for (const OptionRow& row : backend_settings_group("engine").rows) {

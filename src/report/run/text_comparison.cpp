@@ -13,9 +13,9 @@
 namespace assay::report {
 namespace {
 
-// 100.0, 33.33333333333333
+// One decimal, rounded down: 100.0 is all of them.
 std::string percentage(uint64_t part, uint64_t whole) {
-  return python_float(100.0 * static_cast<double>(part) / static_cast<double>(whole));
+  return fmt::format("{:.1f}", std::floor(1000.0 * static_cast<double>(part) / static_cast<double>(whole)) / 10);
 }
 
 // The first names, unless the log is to have all.

@@ -122,7 +122,7 @@ OptionGroup show_group() {
                .details = "For each axis an index or begin:end:step, as in Python, where the step is positive."},
               {.names = {"--percentiles"}, .metavar = "P,...", .help = "show these percentiles, as `0.1,50,99.9`"},
           },
-      .spellings = {{.option = "--statistics", .reason = "the default listing, which has them"}}};
+      .spellings = {{.option = "--statistics", .reason = "the default listing has them"}}};
 }
 
 }  // namespace

@@ -123,8 +123,7 @@ OptionGroup engine_run_group() {
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
-  group.spellings.push_back(
-      {.option = "--pooled-outputs", .reason = "the way in which engines keep their outputs anyway"});
+  group.spellings.push_back({.option = "--pooled-outputs", .reason = "engines keep their outputs so anyway"});
   group.rows.push_back(refused({"--gen-script"}, Arity::one));
   return group;
 }
