@@ -75,6 +75,31 @@ TEST(HtmlPage, NamesAreText) {
   EXPECT_EQ(count(page, "<script>"), 1u);
 }
 
+TEST(HtmlPage, BeginsWithTheFirstBeyondItsTolerance) {
+  RunReport report = report_of({output_of("good", 1e-6), output_of("first", 1), output_of("worst", 9)});
+  report.pairs[0].first_failed = "first";
+  const std::string page = html_page(report, {.version = "1", .command = "c", .hint = "try <this>"});
+  const size_t line = page.find("in the order of the graph is <a href=\"#o1\"><code>first</code></a>");
+  EXPECT_LT(line, page.find("try &lt;this&gt;"));
+  EXPECT_LT(page.find("try &lt;this&gt;"), page.find("<h2>"));
+  EXPECT_NE(page.find("<tr class=\"failed\"><td class=\"number\">2</td>"), std::string::npos);
+}
+
+TEST(HtmlPage, NamesThePairOfASectionWhereThereAreSeveral) {
+  RunReport report = report_of({output_of("y", 1)});
+  const std::string_view words = "<b class=\"mono\">y</b><span class=\"soft\">a against b</span>";
+  EXPECT_EQ(html_page(report, {}).find(words), std::string::npos);
+  report.pairs.push_back(report.pairs[0]);
+  EXPECT_NE(html_page(report, {}).find(words), std::string::npos);
+}
+
+TEST(HtmlPage, UndecidedIsNoFailure) {
+  OutputComparison output = output_of("y", 1);
+  output.fault = "undecided";
+  const std::string page = html_page(report_of({std::move(output)}), {});
+  EXPECT_EQ(count(page, "<span class=\"badge open\">UNDECIDED</span>"), 2u);
+}
+
 TEST(HtmlPage, PutsTheWorstFirst) {
   const std::string page =
       html_page(report_of({output_of("good", 1e-6), output_of("bad", 1), output_of("nan", NAN)}), {});
