@@ -243,6 +243,9 @@ class BackendsTest(unittest.TestCase):
         done = subprocess.run([ASSAY, "run", str(path), "--onnxrt", "--providers", "cpu"], capture_output=True, text=True)
         self.assertEqual(done.returncode, 0, done.stderr)
         self.assertIn("[I] Creating ONNX-Runtime Inference Session with providers: ['CPUExecutionProvider']\n", done.stdout)
+        done = subprocess.run([ASSAY, "run", str(path), "--onnxrt", "--providers", "cuda"], capture_output=True, text=True)
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("CPUExecutionProvider; the package onnxruntime-gpu has it, in the place of onnxruntime", done.stderr)
 
     def test_openvino_has_settings_of_its_own(self):
         path = self.folder / "product.onnx"

@@ -5,6 +5,7 @@
 
 import os
 import subprocess
+import sys
 import unittest
 
 import numpy as np
@@ -48,7 +49,7 @@ class EngineMemoryTest(InFolder):
 
     def run_model(self, *words):
         """(exit code, what it says, the most bytes that were resident)"""
-        with subprocess.Popen([ASSAY, "run", *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+        with subprocess.Popen([ASSAY, "run", "--python", sys.executable, *map(str, words)], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                               text=True) as process:
             said = process.stdout.read()
             _, status, usage = os.wait4(process.pid, 0)
