@@ -13,6 +13,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "formats/tactic_replay.h"
+#include "tensor/precision_word.h"
 
 namespace assay::backends {
 namespace {
@@ -168,12 +169,7 @@ void read_pools(const exec::Settings& settings, engine::TacticOptions& tactics, 
 }
 
 DType parse_type(std::string_view setting, std::string_view word) {
-  const std::string lower = to_lower(word);
-  if (lower == "fp16" || lower == "half") return DType::float16;
-  if (lower == "bf16") return DType::bfloat16;
-  if (lower == "fp32" || lower == "float") return DType::float32;
-  const std::optional<DType> found = tensor::find_dtype(lower);
-  if (found && (tensor::is_floating(*found) || *found == DType::int8)) return *found;
+  if (const std::optional<DType> found = tensor::find_precision(word)) return *found;
   refuse(setting, fmt::format("expected float32, bfloat16, float16 or int8, seen `{}`", printable(word)));
 }
 

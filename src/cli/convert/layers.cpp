@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/values.h"
+#include "tensor/precision_word.h"
 
 namespace assay::cli {
 namespace {
@@ -12,12 +13,7 @@ OptionRow list(std::string_view name, std::string_view metavar, std::string_view
 }
 
 tensor::DType precision(std::string_view option, const std::string& word) {
-  const std::string lower = to_lower(word);
-  if (lower == "fp16" || lower == "half") return tensor::DType::float16;
-  if (lower == "bf16") return tensor::DType::bfloat16;
-  if (lower == "fp32") return tensor::DType::float32;
-  const std::optional<tensor::DType> found = tensor::find_dtype(lower);
-  if (found && (tensor::is_floating(*found) || *found == tensor::DType::int8)) return *found;
+  if (const std::optional<tensor::DType> found = tensor::find_precision(word)) return *found;
   fail(ErrorCode::usage, "{}: expected float32, float16, bfloat16 or int8, seen `{}`", option, printable(word));
 }
 
