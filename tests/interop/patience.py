@@ -15,7 +15,7 @@ def processor_seconds(pid):
 
 
 class Patience:
-    def __init__(self, pid, seconds=60, until_it_hangs=900):
+    def __init__(self, pid, seconds=120, until_it_hangs=900):
         self.pid, self.seconds, self.until_it_hangs = pid, seconds, until_it_hangs
         self.renew()
 

@@ -1,3 +1,5 @@
+#include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "base/parallel.h"
@@ -75,11 +77,10 @@ class Operand {
  public:
   Operand(const Tensor& tensor, bool turned) : tensor_(tensor), columns_(static_cast<uint64_t>(tensor.shape()[1])) {
     if (!turned) return;
-    const std::vector<double> lying = load_elements<double>(tensor);
     const auto rows = static_cast<uint64_t>(tensor.shape()[0]);
-    turned_.resize(lying.size());
-    for (uint64_t r = 0; r < rows; ++r) {
-      for (uint64_t c = 0; c < columns_; ++c) turned_[c * rows + r] = lying[r * columns_ + c];
+    turned_.resize(rows * columns_);
+    for (uint64_t row = 0; row < rows; row += kTileRows) {
+      for (uint64_t column = 0; column < columns_; column += kTileColumns) turn_tile(rows, row, column);
     }
     columns_ = rows;
   }
@@ -93,6 +94,24 @@ class Operand {
   }
 
  private:
+  // A tile stays in the first cache while its columns are written as rows.
+  static constexpr uint64_t kTileRows = 32;
+  static constexpr uint64_t kTileColumns = 64;
+
+  void turn_tile(uint64_t rows, uint64_t row, uint64_t column) {
+    std::array<double, kTileRows * kTileColumns> tile;
+    const uint64_t height = std::min(kTileRows, rows - row);
+    const uint64_t width = std::min(kTileColumns, columns_ - column);
+    for (uint64_t r = 0; r < height; ++r) {
+      const std::span<double> line = std::span(tile).subspan(r * kTileColumns, width);
+      tensor::load(tensor_.dtype(), tensor_.bytes(), (row + r) * columns_ + column, line);
+    }
+    for (uint64_t c = 0; c < width; ++c) {
+      double* out = turned_.data() + (column + c) * rows + row;
+      for (uint64_t r = 0; r < height; ++r) out[r] = tile[r * kTileColumns + c];
+    }
+  }
+
   const Tensor& tensor_;
   uint64_t columns_;
   std::vector<double> turned_;
