@@ -92,6 +92,30 @@ TEST(Allowances, a_quantizer_may_fall_to_the_next_step_at_its_edge_alone) {
   EXPECT_EQ(allowance.of_elements, (std::vector<float>{0, 1, 0, 0}));
 }
 
+TEST(Allowances, what_need_not_be_sorted_stands_in_any_order) {
+  const char* const text =
+      "g (float[4] x) => (float[2] v, int64[2] i) <int64[1] k = {2}> { v, i = TopK <sorted = 0> (x, k) }";
+  const tensor::Tensor x = floats({4}, {1, 8, 3, 4});
+  EXPECT_EQ(of(text, x, "i").of_elements, std::vector<float>(2, std::numeric_limits<float>::infinity()));
+  for (const float allowed : of(text, x, "v").of_elements) EXPECT_GT(allowed, 4);
+  // Their sum is the same in any order.
+  const char* const sum =
+      "g (float[4] x) => (float[1] y) <int64[1] k = {2}> { v, i = TopK <sorted = 0> (x, k) y = ReduceSum(v) }";
+  EXPECT_LT(of(sum, x).of_elements[0], 1e-4F);
+}
+
+TEST(Allowances, steps_of_a_range_may_be_added_up) {
+  const char* const text = "g (float s, float l, float x) => (float[n] y) { y = Range(s, l, x) }";
+  const auto allowed = [&](float step) {
+    const ir::Model model = testing_support::parsed(text);
+    const tensor::NamedData feeds{{"s", floats({}, {0})}, {"l", floats({}, {1000 * step})}, {"x", floats({}, {step})}};
+    return allowances(model, feeds, {"y"}, {}).at("y").of_elements.back();
+  };
+  EXPECT_GT(allowed(0.1F), 100 * 0.1F * 1000 * 0x1p-24F);  // a thousand steps, each rounded
+  EXPECT_LT(allowed(0.1F), 1e-1F);
+  EXPECT_LT(allowed(0.5F), 1e-3F);  // all are exact
+}
+
 TEST(Allowances, runs_are_repeated_bit_by_bit) {
   const char* const text =
       "g (float[8, 32] x) => (float[8, 8] y) { t = Transpose <perm = [1, 0]> (x) m = MatMul(x, t) y = Softmax(m) }";

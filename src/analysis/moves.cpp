@@ -281,6 +281,21 @@ Datum amplified(const Datum& nominal, const Datum& moved, double factor) {
   });
 }
 
+Datum turned(const Datum& datum, int64_t axis, uint32_t run) {
+  const Tensor& tensor = datum.tensor();
+  const tensor::Shape& dims = tensor.shape();
+  const auto at = static_cast<size_t>(axis < 0 ? axis + static_cast<int64_t>(dims.size()) : axis);
+  const auto length = static_cast<uint64_t>(dims[at]);
+  if (tensor.count() == 0 || length < 2) return datum;
+  uint64_t inner = tensor::bit_width(tensor.dtype()) / 8;
+  for (size_t i = at + 1; i < dims.size(); ++i) inner *= static_cast<uint64_t>(dims[i]);
+  std::vector<std::byte> bytes(tensor.bytes().begin(), tensor.bytes().end());
+  const auto ring = static_cast<int64_t>(length * inner);
+  const auto shift = static_cast<int64_t>((1 + run % (length - 1)) * inner);
+  for (auto first = bytes.begin(); first != bytes.end(); first += ring) std::rotate(first, first + shift, first + ring);
+  return {Tensor(tensor.dtype(), dims, tensor::make_owned(std::move(bytes))), datum.declared()};
+}
+
 Datum with_flips(const Datum& moved, const Flips& flips, uint32_t run) {
   const tensor::DType dtype = moved.tensor().dtype();
   std::vector<int64_t> values = tensor::load_elements<int64_t>(moved.tensor());

@@ -69,6 +69,8 @@ bool equal_bits(const tensor::Datum& a, const tensor::Datum& b);
 tensor::Datum moved_to_edges(const tensor::Datum& datum, std::span<const float> allowances, const MoveKey& key);
 // nominal + factor * (moved - nominal), where all are finite.
 tensor::Datum amplified(const tensor::Datum& nominal, const tensor::Datum& moved, double factor);
+// Elements turned around along an axis, as in a ring; in no run is one in its place where there are several.
+tensor::Datum turned(const tensor::Datum& datum, int64_t axis, uint32_t run);
 // Integers of a run where few lie near an edge: those that may fall to `down` or `up` do so in about half of the runs.
 // All are of one type and shape.
 tensor::Datum with_flips(const tensor::Datum& moved, const Flips& flips, uint32_t run);

@@ -34,7 +34,8 @@ ops::Variation variation_of(uint32_t run) {
 // Whether inputs that are the same in all runs may give different results.
 bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   if (rounding.kind == RoundingKind::quantized) return rounding.inputs > 0;
-  return rounding.picks_places || rounding.makes_codes || (rounding.kind == RoundingKind::rounded && !are_exact(exact));
+  return rounding.picks_places || rounding.makes_codes || rounding.free_axis ||
+         (rounding.kind == RoundingKind::rounded && !are_exact(exact));
 }
 
 // True if a sum may be rounded on the way, also where its result is exact: unless all numbers are small multiples of
@@ -276,6 +277,7 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   for (uint32_t i = 0; i < outputs.size() && i < results.size(); ++i) {
     const MoveKey key = this->key(given.node, moves, MovedBodies::kOutput + i);
     moved[i] = moved_output(outputs[i], rounding, inputs.empty() ? nullptr : inputs.data(), key);
+    if (rounding.free_axis) moved[i] = turned(moved[i], *rounding.free_axis, run);
     results[i].add_run(moved[i]);
     hold({&results[i].moved.back(), 1});
   }

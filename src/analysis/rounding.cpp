@@ -71,7 +71,6 @@ constexpr std::string_view kExact[] = {"Identity",
                                        "MaxUnpool",
                                        "Col2Im",
                                        "CenterCropPad",
-                                       "Range",
                                        "If",
                                        "Loop",
                                        "Scan",
@@ -104,6 +103,9 @@ constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike",
 constexpr std::string_view kSampling[] = {"Resize",   "Upsample",   "GridSample",
                                           "RoiAlign", "AffineGrid", "CropAndResize"};
 
+// Of a Range, whose steps may be added up one by one: what is allowed is about seven times the amplitude.
+constexpr double kShareOfSteps = 1.0 / 6;
+
 bool has(Words words, std::string_view op) { return std::ranges::find(words, op) != words.end(); }
 
 double last_dim(const tensor::Datum& datum) {
@@ -123,6 +125,13 @@ double first_dim(const tensor::Datum& datum) {
 double greatest_dim(std::span<const tensor::Datum> data) {
   const bool has_dims = !data.empty() && data[0].is_tensor() && !data[0].tensor().shape().empty();
   return has_dims ? static_cast<double>(std::ranges::max(data[0].tensor().shape())) : 1;
+}
+
+// The axis of a TopK that need not sort what it finds.
+std::optional<int64_t> free_axis(const ir::Model& model, ir::NodeId node) {
+  if (model.text(model[node].op) != "TopK" || ir::written_integer(model, model[node], "sorted").value_or(1) != 0)
+    return {};
+  return ir::written_integer(model, model[node], "axis").value_or(-1);
 }
 
 // Updates that may meet in one place: those with the most frequent index.
@@ -191,6 +200,7 @@ Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
                     std::span<const tensor::Datum> outputs) {
   Rounding rounding{.kind = RoundingKind::rounded, .inputs = 1, .output = 4};
   if (has(kArithmetic, op)) return {.kind = RoundingKind::rounded, .output = 3};
+  if (op == "Range") return {.kind = RoundingKind::rounded, .output = 3 + count_of(outputs, 0) * kShareOfSteps};
   const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
   if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
   if (terms > 1) rounding.output += std::sqrt(terms / 3);
@@ -233,7 +243,9 @@ Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const te
     return {.kind = RoundingKind::quantized, .inputs = op.ends_with("QuantizeLinear") ? 4.0 : 0.0, .output = 2};
   }
   if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
-  if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) return {.kind = RoundingKind::selected};
+  if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) {
+    return {.kind = RoundingKind::selected, .free_axis = free_axis(model, node)};
+  }
   if (takes_nearest_elements(model, node)) return {.kind = RoundingKind::rounded, .picks_places = true};
   Rounding rounding = continuous(op, inputs, outputs);
   rounding.folds_weights = folds_weights(model, node, inputs);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "ir/model.h"
@@ -25,12 +26,13 @@ struct Rounding {
   double output = 0;  // of each floating result
   // Weights of a narrow type may be rounded once more: a BatchNormalization behind them is folded in.
   bool folds_weights = false;
-  bool counts_one = false;     // results are parts of 1: the amplitude of the output is absolute
-  bool counts_input = false;   // it is that of the first input's element, where that is greater
-  bool picks_places = false;   // results are elements at places that are computed: in another one, a neighbour's
-  bool makes_codes = false;    // of numbers within the operator: one near an edge may fall to either side
-  bool adds_elements = false;  // by ops::Adder
-  bool counts_plane = false;   // it is that of the greatest element of its picture, or of what the picture is read from
+  bool counts_one = false;           // results are parts of 1: the amplitude of the output is absolute
+  bool counts_input = false;         // it is that of the first input's element, where that is greater
+  bool picks_places = false;         // results are elements at places that are computed: in another one, a neighbour's
+  bool makes_codes = false;          // of numbers within the operator: one near an edge may fall to either side
+  bool adds_elements = false;        // by ops::Adder
+  std::optional<int64_t> free_axis;  // along which elements may stand in any order, the same in all results
+  bool counts_plane = false;  // it is that of the greatest element of its picture, or of what the picture is read from
 
   // True if each element of a result is made of single elements.
   bool passes_elements() const { return kind == RoundingKind::exact || (kind == RoundingKind::rounded && output <= 4); }

@@ -57,6 +57,24 @@ class VerdictEdges(InFolder):
     def assert_found(self, *given, **facts):
         self.assertEqual(self.codes(*given, **facts), (1, 1))
 
+    def test_sound_orders_and_steps(self):
+        """ONNX Runtime does not sort what it need not, and adds up a Range's steps; a fault behind both is found."""
+        nodes = [helper.make_node("TopK", ["x", "k"], ["found", "places"], sorted=0),
+                 helper.make_node("ReduceSum", ["found"], ["sum"]),
+                 helper.make_node("Range", ["from", "to", "step"], ["steps"]),
+                 helper.make_node("Mul", ["steps", "sum"], ["y"])]
+        constants = [numpy_helper.from_array(np.array([7]), "k"),
+                     *(numpy_helper.from_array(np.float32(value), name)
+                       for name, value in (("from", 0.1), ("to", 1000), ("step", 0.1)))]
+        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", 1, [3, 50])],
+                                  [helper.make_tensor_value_info("y", 1, None)], constants)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+        feeds = {"x": np.random.default_rng(5).standard_normal((3, 50)).astype(np.float32)}
+        values = values_of(model, feeds)
+        self.assertFalse(np.array_equal(values["found"], -np.sort(-feeds["x"], axis=-1)[:, :7]))
+        self.assertEqual(self.codes(model, feeds, values), (0, 0))
+        self.assert_found(model, feeds, values | {"sum": values["sum"] * np.float32(1.001)})
+
     def test_garbage_behind_quantisers(self):
         for count in (1, 2, 10, 50):
             with self.subTest(count=count):

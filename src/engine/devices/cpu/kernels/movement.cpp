@@ -67,9 +67,7 @@ class GatherKernel final : public PlainKernel {
   void take_rows(const std::byte* from, std::span<const Index> indices, std::byte* out) const {
     const uint64_t bytes = kBytes == 0 ? row_bytes_ : kBytes;
     for (const int64_t index : indices) {
-      if (index < -rows_ || index >= rows_)
-        fail(ErrorCode::usage, "index {} is not in [{}, {}]", index, -rows_, rows_ - 1);
-      std::memcpy(out, from + static_cast<uint64_t>(index < 0 ? index + rows_ : index) * bytes, bytes);
+      std::memcpy(out, from + ops::checked_index(index, static_cast<uint64_t>(rows_)) * bytes, bytes);
       out += bytes;
     }
   }
