@@ -17,6 +17,7 @@ struct PrecisionReport {
   bool is_found = false;                      // some layers in float32 are enough
   std::vector<ReducedNode> kept;              // these
   std::vector<ReducedNode> unconverted = {};  // others that the conversion to 16 bits leaves in float32 by itself
+  uint64_t converted_count = 0;               // layers that are not in float32 then
   std::string output;
   DebugLoop loop;
   std::vector<std::pair<std::string, double>> timings;

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <utility>
@@ -74,6 +75,7 @@ struct RunReport {
   std::string model;
   std::vector<RunnerRun> runs;
   std::vector<PairComparison> pairs;
+  std::map<std::string, std::string, std::less<>> operators;  // that give the compared values, where these are known
   std::vector<PairAverages> averages;
   std::vector<ValidatedOutput> validated;
   std::vector<Diagnostic> findings;

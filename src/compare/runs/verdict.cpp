@@ -1,6 +1,7 @@
 #include "compare/runs/verdict.h"
 
 #include <algorithm>
+#include <set>
 
 namespace assay::compare {
 
@@ -36,6 +37,17 @@ Verdict verdict(const results::RunReport& report) {
     is_undecided = is_undecided || found == Verdict::undecided;
   }
   return is_undecided ? Verdict::undecided : Verdict::equal;
+}
+
+std::optional<std::string> first_failed(const results::PairComparison& pair, const std::vector<std::string>& order) {
+  std::set<std::string_view> failed;
+  for (const results::IterationComparison& iteration : pair.iterations) {
+    for (const results::OutputComparison& output : iteration.outputs) {
+      if (!output.passed && output.metrics) failed.insert(output.name_a);
+    }
+  }
+  const auto first = std::ranges::find_if(order, [&](const std::string& name) { return failed.contains(name); });
+  return first == order.end() ? std::nullopt : std::optional(*first);
 }
 
 }  // namespace assay::compare

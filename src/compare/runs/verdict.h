@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "results/run_report.h"
 
 namespace assay::compare {
@@ -9,5 +13,7 @@ results::Verdict verdict(const results::PairComparison& pair);
 // Of all pairs, which are those of runners that did not fail, and validated outputs: one that differs decides, then one
 // that is undecided, also by a runner's failure.
 results::Verdict verdict(const results::RunReport& report);
+// The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
+std::optional<std::string> first_failed(const results::PairComparison& pair, const std::vector<std::string>& order);
 
 }  // namespace assay::compare

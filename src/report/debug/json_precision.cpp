@@ -26,6 +26,7 @@ std::string precision_json(const results::PrecisionReport& report) {
   json.field("found", report.is_found);
   write_list(json, "kept", report.kept, write_node);
   write_list(json, "unconverted", report.unconverted, write_node);
+  json.field("converted_count", report.converted_count);
   json.field("output", report.output);
   write_loop(json, report.loop);
   return out.end(report.timings);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "results/comparison.h"
 
@@ -11,9 +12,10 @@ struct PageOutput {
   const results::OutputComparison* output;
   const results::PairComparison* pair;
   uint64_t iteration = 0;
-  size_t place = 0;         // among the outputs of its iteration, from 1
-  size_t number = 0;        // its section is `#o<number>`
-  bool names_pair = false;  // there are several pairs
+  size_t place = 0;          // among the outputs of its iteration, from 1
+  std::string_view op = {};  // that gives it; empty: not known
+  size_t number = 0;         // its section is `#o<number>`
+  bool names_pair = false;   // there are several pairs
 };
 
 // Failed ones first, then by the greatest absolute difference; NaN is the greatest.

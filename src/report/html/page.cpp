@@ -55,10 +55,12 @@ class Page {
     for (const results::PairComparison& pair : report_.pairs) {
       for (const results::IterationComparison& iteration : pair.iterations) {
         for (const results::OutputComparison& output : iteration.outputs) {
+          const auto op = report_.operators.find(output.name_a);
           outputs_.push_back({.output = &output,
                               .pair = &pair,
                               .iteration = iteration.index,
                               .place = static_cast<size_t>(&output - iteration.outputs.data()) + 1,
+                              .op = op == report_.operators.end() ? std::string_view() : op->second,
                               .names_pair = report_.pairs.size() > 1});
         }
       }

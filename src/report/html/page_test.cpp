@@ -85,6 +85,16 @@ TEST(HtmlPage, BeginsWithTheFirstBeyondItsTolerance) {
   EXPECT_NE(page.find("<tr class=\"failed\"><td class=\"number\">2</td>"), std::string::npos);
 }
 
+TEST(HtmlPage, NamesOperatorsWhereTheyAreKnown) {
+  RunReport report = report_of({output_of("a", 1), output_of("<b>", 2)});
+  EXPECT_EQ(html_page(report, {}).find("<th>operator</th>"), std::string::npos);
+  report.operators["<b>"] = "Conv";
+  const std::string page = html_page(report, {});
+  EXPECT_NE(page.find("<th>operator</th>"), std::string::npos);
+  EXPECT_NE(page.find("&lt;b&gt;</a></td><td class=\"soft\">Conv</td>"), std::string::npos);
+  EXPECT_NE(page.find("#o1\">a</a></td><td class=\"soft\"></td>"), std::string::npos);
+}
+
 TEST(HtmlPage, NamesThePairOfASectionWhereThereAreSeveral) {
   RunReport report = report_of({output_of("y", 1)});
   const std::string_view words = "<b class=\"mono\">y</b><span class=\"soft\">a against b</span>";

@@ -57,20 +57,33 @@ std::string metric_cells(const results::OutputComparison& output, double greates
          number_cell(fmt::format("{}", metrics.failed_count));
 }
 
-std::string output_row(const PageOutput& item, double greatest, bool has_section) {
+// Columns that only some tables have.
+struct Columns {
+  bool iteration = false;
+  bool op = false;
+};
+
+Columns columns_of(const std::vector<PageOutput>& outputs) {
+  return {.iteration = outputs.front().pair->iterations.size() > 1,
+          .op = std::ranges::any_of(outputs, [](const PageOutput& item) { return !item.op.empty(); })};
+}
+
+std::string output_row(const PageOutput& item, double greatest, Columns columns, bool has_section) {
   const results::OutputComparison& output = *item.output;
   const std::string name = escaped_start(output.name_a, kLongestName);
   std::string text = fmt::format("<tr{}>{}<td class=\"name mono\">", output.passed ? "" : " class=\"failed\"",
                                  number_cell(fmt::format("{}", item.place)));
   text += has_section ? fmt::format("<a href=\"#o{}\">{}</a></td>", item.number, name) : name + "</td>";
-  if (item.pair->iterations.size() > 1) text += number_cell(fmt::format("{}", item.iteration));
+  if (columns.op) text += fmt::format("<td class=\"soft\">{}</td>", escaped(item.op));
+  if (columns.iteration) text += number_cell(fmt::format("{}", item.iteration));
   text += fmt::format("<td class=\"soft\">{} {}</td>", escaped(output.dtype_a), shape_text(output.shape_a));
   return text + metric_cells(output, greatest) + fmt::format("<td>{}</td></tr>\n", verdict_badge(output));
 }
 
-std::string table_head(bool with_iteration) {
+std::string table_head(Columns columns) {
   std::string text = "<thead><tr><th class=\"number\">#</th><th>output</th>";
-  if (with_iteration) text += "<th class=\"number\">iteration</th>";
+  if (columns.op) text += "<th>operator</th>";
+  if (columns.iteration) text += "<th class=\"number\">iteration</th>";
   text += "<th>type and shape</th>";
   for (const std::string_view word : {"max abs", "max rel", "mean abs", "max ULP", "cosine distance", "beyond"}) {
     text += fmt::format("<th class=\"number\">{}</th>", word);
@@ -101,10 +114,11 @@ std::string runner_row(const results::RunnerRun& run, double longest_seconds) {
 std::string output_table(const std::vector<PageOutput>& outputs, size_t sections, size_t most_bytes) {
   const double greatest = greatest_error(outputs);
   std::string text = fmt::format("<div class=\"card\">{}<div class=\"scroll\"><table class=\"sortable\">", kTools);
-  text += table_head(outputs.front().pair->iterations.size() > 1) + "<tbody>\n";
+  const Columns columns = columns_of(outputs);
+  text += table_head(columns) + "<tbody>\n";
   size_t shown = 0;
   for (; shown < outputs.size() && text.size() < most_bytes; ++shown) {
-    text += output_row(outputs[shown], greatest, outputs[shown].number < sections);
+    text += output_row(outputs[shown], greatest, columns, outputs[shown].number < sections);
   }
   text += "</tbody></table></div></div>\n";
   if (shown == outputs.size()) return text;

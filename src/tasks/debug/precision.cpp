@@ -176,15 +176,17 @@ class PrecisionSearch {
       report_.kept.push_back({std::string(ir::known_name(model_, node)), std::string(model_.text(model_[node].op))});
     }
     ConvertOutcome outcome = converted(kept);
-    if (request_.low != LowPrecision::int8) note_unconverted(outcome.report);
+    note_layers(outcome.report);
     if (request_.output.empty()) return;
     save_model(outcome.model, request_.output, request_.save, observer_);
     report_.output = request_.output;
   }
 
-  void note_unconverted(const results::ConversionReport& conversion) {
+  void note_layers(const results::ConversionReport& conversion) {
     for (const results::ConvertedLayer& layer : conversion.layers) {
-      if (!layer.reason.empty() && layer.reason != kStays) report_.unconverted.push_back({layer.name, layer.op});
+      const bool stays_by_itself = !layer.reason.empty() && layer.reason != kStays;
+      report_.converted_count += layer.reason.empty() ? 1 : 0;
+      if (stays_by_itself && request_.low != LowPrecision::int8) report_.unconverted.push_back({layer.name, layer.op});
     }
   }
 

@@ -210,7 +210,9 @@ double SideRuns::run_tapped(const std::string& backend, const tensor::NamedData&
   for (const auto& [value_name, value] : names_) {
     if (session->answer(value_name).kind != exec::TapAnswer::Kind::absent) names.emplace_back(value_name);
   }
+  Counter counter(observer_, "values", names.size());
   MapSink sink([&](std::string_view value_name, const tensor::Datum& value) {
+    counter.advance();
     if (const auto known = names_.find(value_name); known != names_.end()) side.values[known->second] = value;
     if (outputs.contains(value_name)) given.push_back({std::string(value_name), value});
   });

@@ -14,8 +14,10 @@
 #include "base/text.h"
 #include "compare/runs/averages.h"
 #include "compare/runs/unused_settings.h"
+#include "compare/runs/verdict.h"
 #include "convert/precision/convert_floats.h"
 #include "ir/edit.h"
+#include "ir/queries.h"
 #include "remote/isolated_backend.h"
 #include "tasks/permitted.h"
 #include "tasks/run.h"
@@ -58,17 +60,6 @@ std::string distinct_name(std::string name, const std::set<std::string, std::les
       name.replace(begin, static_cast<size_t>(read.ptr - name.data()) - begin, fmt::format("{}", number + 1));
   }
   return name;
-}
-
-// The first value in the order of the graph that is beyond its tolerance: there, or just before, the error comes in.
-std::optional<std::string> first_failed(const results::PairComparison& pair, const std::vector<std::string>& order) {
-  for (const std::string& name : order) {
-    for (const results::IterationComparison& iteration : pair.iterations) {
-      const auto output = std::ranges::find(iteration.outputs, name, &results::OutputComparison::name_a);
-      if (output != iteration.outputs.end() && !output->passed && output->metrics) return name;
-    }
-  }
-  return std::nullopt;
 }
 
 // One run, from the checked request to the report.
@@ -117,9 +108,19 @@ class Job {
     watcher.tell_findings();
     outcome.unused_names = compare::unused_settings(report, request_.compare);
     if (taps_.names.size() > 1) {
-      for (results::PairComparison& pair : report.pairs) pair.first_failed = first_failed(pair, taps_.names);
+      for (results::PairComparison& pair : report.pairs) pair.first_failed = compare::first_failed(pair, taps_.names);
+      note_operators(report);
     }
     return outcome;
+  }
+
+  void note_operators(results::RunReport& report) const {
+    const ir::Model& model = loaded_->model;
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+      for (const ir::ValueId result : model[node].results) {
+        if (result) report.operators.emplace(model.text(model[result].name), model.text(model[node].op));
+      }
+    }
   }
 
   // What is wrong with the inputs is said before a backend starts.

@@ -76,9 +76,10 @@ void print_precision(const results::PrecisionReport& report, Log& log) {
                          report.unconverted.size()));
   }
   if (report.kept.empty()) {
-    log.finish(report.unconverted.empty() ? fmt::format("No layer has to stay in float32: {} is enough for all {}",
-                                                        report.low, report.layer_count)
-                                          : "No other layer has to stay in float32");
+    log.finish(report.unconverted.empty()
+                   ? fmt::format("No layer has to stay in float32: {} is enough for all {} that are converted",
+                                 report.low, report.converted_count)
+                   : "No other layer has to stay in float32");
     return;
   }
   if (report.kept.size() == report.layer_count) {
