@@ -43,7 +43,9 @@ class Lister {
   void step();
   void begin_node(Level& level);
   void next_attribute(Level& level);
+  bool is_filtered() const { return !options_.ops.empty() || !options_.names.empty(); }
   bool is_listed(const ir::Node& node) const;
+  bool is_read_by_listed(ir::ValueId value) const;
   results::InitializerInfo initializer(ir::ValueId id) const;
   results::AttributeListing attribute_listing(const ir::Attribute& attribute) const;
   results::AttributeListing::Value attribute_value(const ir::Attribute& attribute) const;
@@ -56,6 +58,13 @@ class Lister {
 
 bool Lister::is_listed(const ir::Node& node) const {
   return matches_any(options_.ops, model_.text(node.op)) && matches_any(options_.names, node.name);
+}
+
+bool Lister::is_read_by_listed(ir::ValueId value) const {
+  for (const ir::Use* use = model_[value].first_use; use != nullptr; use = use->next) {
+    if (use->user && is_listed(model_[use->user])) return true;
+  }
+  return false;
 }
 
 results::InitializerInfo Lister::initializer(ir::ValueId id) const {
@@ -76,10 +85,12 @@ void Lister::begin(ir::GraphId id, results::GraphRole role, std::string_view att
   for (const ir::Use& use : model_.outputs(id)) listing.outputs.push_back(value_info(model_, use.value));
   listing.initializer_count = graph.initializers.size();
   if (options_.layers || options_.weights) {
-    for (const ir::ValueId value : graph.initializers) listing.initializers.push_back(initializer(value));
+    for (const ir::ValueId value : graph.initializers) {
+      if (!is_filtered() || is_read_by_listed(value)) listing.initializers.push_back(initializer(value));
+    }
   }
   listing.node_count = listing.listed_count = graph.node_count;
-  if (!options_.ops.empty() || !options_.names.empty()) {
+  if (is_filtered()) {
     listing.listed_count = 0;
     for (const ir::NodeId node : ir::nodes(model_, id)) listing.listed_count += is_listed(model_[node]);
   }

@@ -28,6 +28,7 @@ void write_tactic(JsonWriter& json, const results::RecordedTactic& tactic) {
 }  // namespace
 
 std::string tactics_text(const results::RecordedTactics& tactics) {
+  if (tactics.empty()) return "No layer has a tactic";
   std::string text;
   for (const auto& [layer, tactic] : tactics) {
     text += fmt::format("{}Layer: {}\n    Algorithm: {}", text.empty() ? "" : "\n", printable(layer),
