@@ -44,10 +44,17 @@ struct EngineRange {
   std::vector<int64_t> most;
 };
 
+// A node of the source model that stands in no layer: it was folded or removed, or is another view of its operand.
+struct UnplannedNode {
+  std::string name;
+  std::string op;
+};
+
 struct EngineProfile {
   std::vector<EngineRange> inputs;
   bool is_planned = false;  // for its best shapes; otherwise it is when they come, and has no layers yet
   std::vector<EngineLayer> layers;
+  std::vector<UnplannedNode> unplanned;
   uint64_t memory_bytes = 0;
 };
 

@@ -43,12 +43,20 @@ void write_range(JsonWriter& json, const results::EngineRange& range) {
   json.end_object();
 }
 
+void write_unplanned(JsonWriter& json, const results::UnplannedNode& node) {
+  json.begin_object();
+  json.field("name", node.name);
+  json.field("op", node.op);
+  json.end_object();
+}
+
 void write_profile(JsonWriter& json, const results::EngineProfile& profile) {
   json.begin_object();
   write_list(json, "inputs", profile.inputs, write_range);
   json.field("is_planned", profile.is_planned);
   json.field("memory_bytes", profile.memory_bytes);
   write_list(json, "layers", profile.layers, write_layer);
+  write_list(json, "nodes_without_layer", profile.unplanned, write_unplanned);
   json.end_object();
 }
 

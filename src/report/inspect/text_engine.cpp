@@ -136,7 +136,17 @@ class EngineText {
         layer(layers[number], number, is_one ? 0 : kStep);
         if (number + 1 < layers.size()) text_ += '\n';
       }
+      unplanned(listing_.profiles[i].unplanned, is_one ? 0 : kStep);
       if (i + 1 < listing_.profiles.size()) text_ += '\n';
+    }
+  }
+
+  void unplanned(const std::vector<results::UnplannedNode>& nodes, size_t indent) {
+    if (nodes.empty()) return;
+    text_ += '\n';
+    line(indent, fmt::format("---- {} Node(s) Folded, Removed, Or Only A View ----", nodes.size()));
+    for (const results::UnplannedNode& node : nodes) {
+      line(indent, fmt::format("{} [Op: {}]", printable(node.name), printable(node.op)));
     }
   }
 

@@ -1,12 +1,15 @@
 #include <algorithm>
 #include <map>
+#include <set>
 
 #include "base/paths.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "compare/statistics.h"
+#include "engine/layer.h"
 #include "engine/plan/saved_plan.h"
 #include "formats/saved_data.h"
+#include "ir/queries.h"
 #include "tasks/inspect.h"
 
 namespace assay::tasks {
@@ -74,6 +77,27 @@ results::EngineRange range_of(const exec::Port& input, const engine::Profile& pr
   return found;
 }
 
+// What nodes of a function become is known by their own names.
+bool is_call(const ir::Model& model, const ir::Node& node) {
+  return std::ranges::any_of(model.functions(), [&](const ir::Function& function) {
+    return function.domain == node.domain && function.name == node.op;
+  });
+}
+
+std::vector<results::UnplannedNode> unplanned_nodes(const ir::Model& source,
+                                                    const std::vector<engine::LayerRecord>& layers) {
+  std::set<std::string_view> planned;
+  for (const engine::LayerRecord& layer : layers) planned.insert(layer.origins.begin(), layer.origins.end());
+  std::vector<results::UnplannedNode> nodes;
+  for (const ir::NodeId id : ir::nodes(source, source.main_graph())) {
+    const std::string_view op = source.text(source[id].op);
+    if (op == "Constant" || is_call(source, source[id])) continue;
+    std::string name(source[id].name.empty() ? engine::layer_name(source, id) : source[id].name);
+    if (!planned.contains(name)) nodes.push_back({std::move(name), std::string(op)});
+  }
+  return nodes;
+}
+
 results::EngineProfile engine_profile(const engine::SavedPlan& plan, const engine::Profile& profile,
                                       const Ranges& ranges) {
   results::EngineProfile found;
@@ -90,6 +114,7 @@ results::EngineProfile engine_profile(const engine::SavedPlan& plan, const engin
   found.is_planned = true;
   found.memory_bytes = planned.memory_bytes;
   for (const engine::LayerRecord& layer : planned.layers) found.layers.push_back(engine_layer(layer, ranges));
+  found.unplanned = unplanned_nodes(plan.source(), planned.layers);
   return found;
 }
 
