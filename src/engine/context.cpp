@@ -51,22 +51,22 @@ ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* h
 
 }  // namespace
 
-// Where memory is limited, what larger programs needed is not kept for small ones.
-void Arena::reserve(const Program& program, ops::LiveMemory& account, bool is_limited) {
-  const uint64_t needed = program.arena_bytes() + program.workspace_bytes();
-  if (memory_ && needed <= size_bytes_ && (!is_limited || needed >= size_bytes_ / 2)) return;
-  memory_.reset();
-  if (is_limited) account.give_back(std::exchange(size_bytes_, 0));
-  const uint64_t most = is_limited ? account.left(needed) : available_memory_bytes();
-  if (needed > most) {
+// With a limit, memory that larger programs needed is not kept for small ones.
+void Arena::reserve(const Device& device, uint64_t bytes, ops::LiveMemory& account, bool is_limited) {
+  const bool is_counted = is_limited && device.is_host();
+  if (memory_.owner && bytes <= memory_.bytes && (!is_counted || bytes >= memory_.bytes / 2)) return;
+  if (is_counted) account.give_back(memory_.bytes);
+  memory_ = {};
+  const uint64_t most = is_counted ? account.left(bytes) : device.free_bytes();
+  if (bytes > most) {
     throw Error(ErrorCode::limit,
-                fmt::format("the engine needs {} of memory for values, {} are {}", human_bytes(needed),
-                            human_bytes(most), is_limited ? "left" : "available"))
+                fmt::format("the engine needs {} of memory for values{}, {} are {}", human_bytes(bytes),
+                            device.is_host() ? "" : fmt::format(" on {}", device.name()), human_bytes(most),
+                            is_counted ? "left" : "available"))
         .remedied_by("max_memory");
   }
-  memory_ = program.device().allocate(needed);
-  size_bytes_ = needed;
-  if (is_limited) account.hold(needed);
+  memory_ = device.allocate(bytes);
+  if (is_counted) account.hold(bytes);
 }
 
 Context::Context(const Program& program, const ContextPlace& place, bool profiles)
@@ -77,10 +77,13 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
       bodies_(program.bodies(), parts_place_),
       interpreter_(program.model(), hooked(place.limits, program.bodies().empty() ? nullptr : &bodies_)),
       profiles_(profiles),
-      arena_(place.arenas->at(place.depth)),
       datums_(program.slots().size()),
       output_memory_(program.slots().size()) {
   part_limits_.account = &interpreter_.account();
+  for (size_t i = 0; i < program.devices().count(); ++i) {
+    const Device& device = program.devices()[i];
+    sides_.push_back({place.arenas->at(place.depth, device), device.make_queue()});
+  }
   for (const Step& step : program.steps()) {
     calls_.push_back(nullptr);
     is_rebound_.push_back(false);
@@ -91,16 +94,21 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
     };
     is_rebound_.back() = std::ranges::any_of(step.inputs, moves) || std::ranges::any_of(step.outputs, moves);
   }
-  bind_to_arena();
+  bind_to_arenas();
 }
 
-// What does not move from run to run.
-void Context::bind_to_arena() {
-  arena_.reserve(program_, interpreter_.account().memory, is_limited_);
-  if (bound_to_ == arena_.first().value) return;
-  bound_to_ = arena_.first().value;
-  for (size_t i = 0; i < calls_.size(); ++i) {
-    if (program_.steps()[i].kernel && !is_rebound_[i]) rebind(i);
+// Binds calls whose addresses do not move from run to run.
+void Context::bind_to_arenas() {
+  for (size_t device = 0; device < sides_.size(); ++device) {
+    Side& side = sides_[device];
+    side.arena.reserve(program_.devices()[device], program_.memory(device).bytes(), interpreter_.account().memory,
+                       is_limited_);
+    if (side.bound_to == side.arena.first().value) continue;
+    side.bound_to = side.arena.first().value;
+    for (size_t i = 0; i < calls_.size(); ++i) {
+      const Step& step = program_.steps()[i];
+      if (step.kernel && step.device == device && !is_rebound_[i]) rebind(i);
+    }
   }
 }
 
@@ -122,17 +130,17 @@ void Context::count(const tensor::Datum& made) {
 void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
                   const std::map<ir::ValueId, OutputPlace>& places) {
   interpreter_.start();
-  bind_to_arena();
+  bind_to_arenas();
   take_inputs(inputs);
   make_outputs(places);
   step_seconds_.clear();
   const Stopwatch watch;
-  for (size_t i = 0; i < program_.steps().size(); ++i) {
-    check_stopped();
-    if (profiles_)
-      step_seconds_.push_back(timed_step(i));
-    else
-      run_step(i);
+  try {
+    run_steps();
+  } catch (...) {
+    waits_for_each_ = true;
+    wait_for_all();
+    throw;
   }
   seconds_ = watch.seconds();
   for (const ir::ValueId value : wanted) {
@@ -146,6 +154,22 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
     else
       sink(value, given_out(*slot));
   }
+}
+
+void Context::run_steps() {
+  for (size_t i = 0; i < program_.steps().size(); ++i) {
+    check_stopped();
+    if (profiles_)
+      step_seconds_.push_back(timed_step(i));
+    else
+      run_step(i);
+  }
+  for (const Side& side : sides_) side.queue->wait();
+}
+
+// Work that was added still reads and writes memory of this run; its errors come after the first one.
+void Context::wait_for_all() {
+  for (const Side& side : sides_) static_cast<void>(attempt([&] { return side.queue->wait(), true; }));
 }
 
 void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
@@ -193,12 +217,20 @@ tensor::StoragePtr Context::output_memory(size_t slot) {
   return last;
 }
 
-Address Context::address_of(size_t index) const {
+Address Context::address_of_constant(size_t index) {
+  const Slot& slot = program_.slots()[index];
+  if (slot.device == program_.devices().host()) return host_address(slot.constant->bytes().data());
+  Buffer& held = constants_[index];
+  if (!held.owner) held = program_.uploaded().get(*slot.constant, program_.devices()[slot.device]);
+  return held.first;
+}
+
+Address Context::address_of(size_t index) {
   const Slot& slot = program_.slots()[index];
   if (slot.base) return address_of(*slot.base) + slot.offset;
-  if (slot.place == Slot::Place::arena) return arena_.first() + slot.offset;
-  if (slot.place == Slot::Place::constant) return program_.device().host(slot.constant->bytes().data());
-  if (slot.place == Slot::Place::output) return program_.device().host(writable(datums_[index]).data());
+  if (slot.place == Slot::Place::arena) return sides_[slot.device].arena.first() + slot.offset;
+  if (slot.place == Slot::Place::constant) return address_of_constant(index);
+  if (slot.place == Slot::Place::output) return host_address(writable(datums_[index]).data());
   const tensor::Datum& datum = datums_[index];
   const bool fits =
       datum.is_tensor() && datum.tensor().dtype() == slot.desc.dtype && datum.tensor().shape() == slot.desc.dims;
@@ -206,10 +238,10 @@ Address Context::address_of(size_t index) const {
     fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
          printable(program_.model().text(program_.model()[slot.value].name)));
   }
-  return program_.device().host(datum.tensor().bytes().data());
+  return host_address(datum.tensor().bytes().data());
 }
 
-void Context::set_arguments(const Step& step, Arguments& arguments) const {
+void Context::set_arguments(const Step& step, Arguments& arguments) {
   arguments.inputs.resize(step.inputs.size());
   for (size_t i = 0; i < step.inputs.size(); ++i) {
     const bool is_read = step.inputs[i] && (i >= step.is_packed.size() || !step.is_packed[i]);
@@ -219,7 +251,7 @@ void Context::set_arguments(const Step& step, Arguments& arguments) const {
   for (size_t i = 0; i < step.outputs.size(); ++i) {
     arguments.outputs[i] = step.outputs[i] ? address_of(*step.outputs[i]) : Address();
   }
-  arguments.workspace = arena_.first() + program_.arena_bytes();
+  arguments.workspace = sides_[step.device].arena.first() + program_.memory(step.device).arena;
 }
 
 void Context::rebind(size_t index) {
@@ -233,7 +265,10 @@ void Context::rebind(size_t index) {
 
 void Context::run_step(size_t index) {
   const Step& step = program_.steps()[index];
-  if (step.part) {
+  for (const size_t device : step.waits) sides_[device].queue->wait();
+  if (step.is_transfer) {
+    run_transfer(step);
+  } else if (step.part) {
     run_part(index);
   } else if (!step.kernel) {
     run_reference(step);
@@ -244,12 +279,27 @@ void Context::run_step(size_t index) {
 }
 
 void Context::run_kernel(size_t index) {
-  const ir::NodeId node = program_.steps()[index].node;
-  with_frame([&] { return node.valid() ? ir::describe(program_.model(), node) : "a copy"; },
+  const Step& step = program_.steps()[index];
+  Queue& queue = *sides_[step.device].queue;
+  with_frame([&] { return step.node.valid() ? ir::describe(program_.model(), step.node) : "a copy"; },
              [&] {
                if (is_rebound_[index]) rebind(index);
-               calls_[index]->run();
+               calls_[index]->run(queue);
+               if (profiles_ || waits_for_each_) queue.wait();
              });
+}
+
+void Context::run_transfer(const Step& step) {
+  const Slot& to = program_.slots()[*step.outputs[0]];
+  const uint64_t bytes = to.desc.size_bytes();
+  const Address from = address_of(*step.inputs[0]);
+  const Address there = address_of(*step.outputs[0]);
+  Queue& queue = *sides_[step.device].queue;
+  if (to.device == program_.devices().host())
+    queue.download(from, {host_bytes(there), bytes});
+  else
+    queue.upload({host_bytes(from), bytes}, there);
+  if (profiles_ || waits_for_each_) queue.wait();
 }
 
 // With one thread, the calling one does all the work.
@@ -293,12 +343,12 @@ void Context::keep_outputs(const Step& step, std::span<const tensor::Datum> outp
   }
 }
 
-// Borrowed from the arena, where it lies there.
-tensor::Datum Context::read(size_t index) const {
+// A value on the host; borrowed from the arena, where it lies there.
+tensor::Datum Context::read(size_t index) {
   const Slot& slot = program_.slots()[index];
   if (!slot.base && slot.place == Slot::Place::constant) return *slot.constant;
   if (!slot.base && slot.place != Slot::Place::arena) return datums_[index];
-  const auto* const bytes = reinterpret_cast<const std::byte*>(address_of(index).value);
+  const std::byte* const bytes = host_bytes(address_of(index));
   return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_borrowed({bytes, slot.desc.size_bytes()}));
 }
 

@@ -1,7 +1,6 @@
 #pragma once
 
 #include <array>
-#include <deque>
 #include <map>
 #include <memory>
 #include <optional>
@@ -21,29 +20,25 @@ struct OutputPlace {
   std::span<std::byte> bytes;
 };
 
-// Memory for the values of contexts that do not run at the same time. It moves when it grows.
+// Memory of one device for the values of contexts that do not run at the same time. It moves when it grows.
 class Arena {
  public:
-  // Makes room for a program. Error (limit) where it needs more than is left on the account, or, without a limit, than
-  // the machine can give.
-  void reserve(const Program& program, ops::LiveMemory& account, bool is_limited);
-  Address first() const { return *memory_; }
+  // Makes room for so many bytes. Error (limit) if the device has less, or, with a limit, if less of the host's memory
+  // is left on the account.
+  void reserve(const Device& device, uint64_t bytes, ops::LiveMemory& account, bool is_limited);
+  Address first() const { return memory_.first; }
 
  private:
-  std::shared_ptr<const Address> memory_;
-  uint64_t size_bytes_ = 0;
+  Buffer memory_;
 };
 
-// One arena for the contexts of an execution, one for those of parts that run within them, and so on.
+// Arenas of each device: one for the contexts of an execution, one for those of parts that run within them, and so on.
 class Arenas {
  public:
-  Arena& at(size_t depth) {
-    while (arenas_.size() <= depth) arenas_.emplace_back();
-    return arenas_[depth];
-  }
+  Arena& at(size_t depth, const Device& device) { return arenas_[{depth, &device}]; }
 
  private:
-  std::deque<Arena> arenas_;
+  std::map<std::pair<size_t, const Device*>, Arena> arenas_;
 };
 
 // Where contexts run: their arenas, and what runs may take. Contexts that share arenas share an account, too.
@@ -72,23 +67,27 @@ class Context {
   const std::vector<double>& step_seconds() const { return step_seconds_; }
 
  private:
-  void bind_to_arena();
+  void bind_to_arenas();
   void take_inputs(std::span<const ops::InputDatum> inputs);
   void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
   tensor::StoragePtr output_memory(size_t slot);
   // Has memory that a run is about to take on its account.
   void require(uint64_t bytes);
   void count(const tensor::Datum& made);
-  Address address_of(size_t slot) const;
-  void set_arguments(const Step& step, Arguments& arguments) const;
+  Address address_of(size_t slot);
+  Address address_of_constant(size_t slot);
+  void set_arguments(const Step& step, Arguments& arguments);
   void rebind(size_t index);
+  void run_steps();
+  void wait_for_all();
   void run_step(size_t index);
   void run_kernel(size_t index);
+  void run_transfer(const Step& step);
   double timed_step(size_t index);
   void run_reference(const Step& step);
   void run_part(size_t index);
   void keep_outputs(const Step& step, std::span<const tensor::Datum> outputs);
-  tensor::Datum read(size_t slot) const;
+  tensor::Datum read(size_t slot);
   tensor::Datum given_out(size_t slot);
 
   const Program& program_;
@@ -98,8 +97,15 @@ class Context {
   BodyRuns bodies_;
   ops::Interpreter interpreter_;
   bool profiles_;
-  Arena& arena_;
-  std::optional<uint64_t> bound_to_;                              // where the arena lay
+  // Of one device.
+  struct Side {
+    Arena& arena;
+    std::unique_ptr<Queue> queue;
+    std::optional<uint64_t> bound_to = std::nullopt;  // the address at which the arena lay
+  };
+  std::vector<Side> sides_;
+  bool waits_for_each_ = false;                                   // so that an error names its layer
+  std::map<size_t, Buffer> constants_;                            // by slot, of devices that are not the host
   std::vector<std::unique_ptr<Call>> calls_;                      // by step; null: reference
   std::vector<Arguments> arguments_;                              // by step: the last ones
   std::vector<bool> is_rebound_;                                  // by step: an address may change from run to run

@@ -9,15 +9,12 @@
 
 namespace assay::engine {
 
-// A place in a device's memory; only the device knows what it means.
+class Queue;
+
+// A place in a device's memory; only the device knows its meaning. On the host it is a pointer.
 struct Address {
   uint64_t value = 0;
   Address operator+(uint64_t bytes) const { return {value + bytes}; }
-};
-
-struct Extent {
-  Address first;
-  uint64_t bytes = 0;
 };
 
 // Where a layer's operands, results and scratch memory are.
@@ -31,8 +28,10 @@ struct Arguments {
 class Call {
  public:
   virtual ~Call() = default;
-  virtual void run() = 0;
-  // Other addresses for the runs that follow.
+  // Adds the work to the queue of its device. Addresses and the call itself must live until the queue has been waited
+  // for.
+  virtual void run(Queue& queue) = 0;
+  // Sets other addresses for the runs that follow.
   virtual void rebind(const Arguments& arguments) = 0;
 };
 
@@ -57,40 +56,6 @@ class Implementation {
   // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
   // compute such layers, or not in this variant.
   virtual std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const = 0;
-};
-
-// What a layer wants its operands and results to lie like.
-enum class LayoutRule : uint8_t {
-  plain,
-  channels_last,
-  follows,  // any, the same for all operands that are not constant and for all results
-};
-
-// Where layers run.
-class Device {
- public:
-  virtual ~Device() = default;
-  virtual std::string_view name() const = 0;
-  virtual LayoutRule layout_rule(const Layer& layer) const = 0;
-  // Those that may compute layers, best first.
-  virtual std::span<const Implementation* const> implementations() const = 0;
-  // Whether products of it are at least as fast as those of float32.
-  virtual bool multiplies(tensor::DType dtype) const = 0;
-  // Copies a tensor from one layout to another.
-  virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
-  // Memory of the device, aligned for its kernels; it is given back with the pointer.
-  virtual std::shared_ptr<const Address> allocate(uint64_t size_bytes) const = 0;
-  // The same, filled with ordinary numbers, to measure kernels on.
-  virtual std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
-  // Seconds of a run, without what others used the device for meanwhile: the least of as many as fit into `budget`, of
-  // two at least. What is `cold` is in no cache when a run begins.
-  virtual double measure(Call& call, double budget, std::span<const Extent> cold) const = 0;
-  // What it reads again soon enough is as fast as a cache.
-  virtual uint64_t cache_bytes() const = 0;
-  // What measurements and packed weights depend on: processor, libraries, number of threads.
-  virtual std::string fingerprint() const = 0;
-  // Where bytes of the host are for kernels; the bytes must outlive their use.
-  virtual Address host(const void* bytes) const = 0;
 };
 
 }  // namespace assay::engine

@@ -63,7 +63,7 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
     layer.inputs = describe(program, step.inputs);
     layer.outputs = describe(program, step.outputs);
     if (!step.node.valid()) {
-      layer.op = "Copy";
+      layer.op = step.is_transfer ? "Transfer" : "Copy";
       continue;
     }
     layer.name = layer_name(model, step.node);
@@ -79,7 +79,10 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
 
 std::string title_of(const LayerRecord& layer) {
   constexpr size_t kMostNamed = 4;
-  if (layer.name.empty()) return layer.inputs.empty() ? "copy" : "copy of " + layer.inputs[0].name;
+  if (layer.name.empty()) {
+    const std::string verb = layer.op == "Transfer" ? "transfer" : "copy";
+    return layer.inputs.empty() ? verb : fmt::format("{} of {}", verb, layer.inputs[0].name);
+  }
   std::vector<std::string> nodes;
   for (const std::string& origin : layer.origins) {
     if (std::ranges::find(nodes, origin) == nodes.end()) nodes.push_back(origin);

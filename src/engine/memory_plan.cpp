@@ -9,10 +9,6 @@
 namespace assay::engine {
 namespace {
 
-constexpr uint64_t kAlignment = 64;
-
-uint64_t aligned(uint64_t size) { return (size + kAlignment - 1) / kAlignment * kAlignment; }
-
 // Free pieces of the arena, which grows at its end.
 class FreeList {
  public:
@@ -75,7 +71,8 @@ class FreeList {
 
 }  // namespace
 
-uint64_t plan_memory(std::vector<Lifetime>& lifetimes) {
+uint64_t plan_memory(std::vector<Lifetime>& lifetimes, uint64_t alignment) {
+  const auto aligned = [&](uint64_t size) { return (size + alignment - 1) / alignment * alignment; };
   std::vector<size_t> starts(lifetimes.size());
   std::iota(starts.begin(), starts.end(), size_t{0});
   std::vector<size_t> ends = starts;

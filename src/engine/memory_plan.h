@@ -14,7 +14,8 @@ struct Lifetime {
   uint64_t offset = 0;  // found by plan_memory
 };
 
-// Places values in one arena so that those alive at the same time do not overlap; returns its size. O(n log n).
-uint64_t plan_memory(std::vector<Lifetime>& lifetimes);
+// Places values in one arena, each at a multiple of `alignment`, so that those alive at the same time do not overlap.
+// Returns the size of the arena. O(n log n).
+uint64_t plan_memory(std::vector<Lifetime>& lifetimes, uint64_t alignment);
 
 }  // namespace assay::engine

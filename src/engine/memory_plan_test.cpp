@@ -17,7 +17,7 @@ bool overlap(const Lifetime& a, const Lifetime& b) {
 TEST(PlanMemory, a_chain_takes_two_buffers) {
   std::vector<Lifetime> chain;
   for (size_t i = 0; i < 50; ++i) chain.push_back({1024, i, i + 1});
-  EXPECT_EQ(plan_memory(chain), 2048u);
+  EXPECT_EQ(plan_memory(chain, 64), 2048u);
 }
 
 TEST(PlanMemory, what_lives_at_the_same_time_lies_apart) {
@@ -28,7 +28,7 @@ TEST(PlanMemory, what_lives_at_the_same_time_lies_apart) {
       const size_t first = random() % 60;
       values.push_back({random() % 5000, first, first + random() % 9});
     }
-    const uint64_t size = plan_memory(values);
+    const uint64_t size = plan_memory(values, 64);
     uint64_t most = 0;
     for (const Lifetime& a : values) {
       EXPECT_EQ(a.offset % 64, 0u);

@@ -6,7 +6,7 @@
 
 #include "base/diagnostics.h"
 #include "convert/precision/half_options.h"
-#include "engine/kernel.h"
+#include "engine/device.h"
 #include "ir/rewriter.h"
 
 namespace assay::engine {

@@ -49,11 +49,8 @@ uint64_t constant_bytes(const ir::Model& model, const ops::Inference& inference)
 }  // namespace
 
 ProgramBuilder::ProgramBuilder(Program& program, const ProgramOptions& options)
-    : program_(program),
-      options_(options),
-      tactics_(program.device_, options.tactics),
-      model_(program.model_),
-      kept_(options.kept.begin(), options.kept.end()) {
+    : program_(program), options_(options), model_(program.model_), kept_(options.kept.begin(), options.kept.end()) {
+  for (size_t i = 0; i < program.devices_.count(); ++i) tactics_.emplace_back(program.devices_[i], options.tactics);
   for (const ir::Use& use : model_.outputs(model_.main_graph())) {
     if (use.value.valid()) outputs_.insert(use.value);
   }
@@ -64,7 +61,8 @@ void ProgramBuilder::build() {
   inference->run();
   broken_ = broken_nodes(model_, *inference);
   program_.inference_ = std::move(inference);
-  tactics_.expect_constants(constant_bytes(model_, *program_.inference_));
+  const uint64_t bytes = constant_bytes(model_, *program_.inference_);
+  for (TacticSelector& tactics : tactics_) tactics.expect_constants(bytes);
   add_given_slots();
   const std::vector<Unit> units = find_units(model_, *program_.inference_, broken_);
   for (const Unit& unit : units) {
@@ -84,7 +82,7 @@ size_t ProgramBuilder::add_slot(Slot slot) {
   const size_t index = program_.slots_.size();
   slots_of_[slot.value].push_back(index);
   const bool is_plain = !slot.desc.exists() || has_layout(slot.desc, Layout::plain);
-  if (is_plain) program_.plain_slots_.try_emplace(slot.value, index);
+  if (is_plain && slot.device == host()) program_.plain_slots_.try_emplace(slot.value, index);
   program_.slots_.push_back(std::move(slot));
   return index;
 }
@@ -94,7 +92,8 @@ void ProgramBuilder::add_given_slots() {
   for (const ir::ValueId input : graph.inputs) {
     add_slot({.place = Slot::Place::input,
               .value = input,
-              .desc = find_desc(model_, *program_.inference_, input).value_or(TensorDesc())});
+              .desc = find_desc(model_, *program_.inference_, input).value_or(TensorDesc()),
+              .device = host()});
   }
   for (const ir::ValueId value : graph.initializers) {
     const ir::Value& facts = model_[value];
@@ -104,6 +103,7 @@ void ProgramBuilder::add_given_slots() {
     add_slot({.place = Slot::Place::constant,
               .value = value,
               .desc = is_simple ? make_desc(tensor.dtype(), tensor.shape()) : TensorDesc(),
+              .device = host(),
               .constant = &tensor});
   }
 }
@@ -130,7 +130,7 @@ bool ProgramBuilder::add_views(ir::NodeId node) {
   if (!program_.slots_[source].desc.exists()) return false;
   const auto can_show = [&](const ViewOf& view) { return view(program_.slots_[source].desc).has_value(); };
   if (!std::ranges::all_of(*views, can_show))
-    source = slot_in(operand, desc_to_show(*layer, program_.slots_[source].desc));
+    source = slot_in(operand, desc_to_show(*layer, program_.slots_[source].desc), program_.slots_[source].device);
   for (size_t i = 0; i < views->size(); ++i) {
     const View view = (*views)[i](program_.slots_[source].desc).value();
     if (model_[node].results[i].valid()) add_view(model_[node].results[i], source, view.desc, view.offset);
@@ -142,23 +142,22 @@ void ProgramBuilder::add_view(ir::ValueId value, size_t source, TensorDesc desc,
   const Slot from = program_.slots_[source];
   const int64_t bits =
       offset * static_cast<int64_t>(tensor::bit_width(desc.dtype));  // negative: the operand is read backwards
-  Slot view{.place = from.place, .value = value, .desc = std::move(desc)};
+  Slot view{.place = from.place, .value = value, .desc = std::move(desc), .device = from.device};
   view.base = from.base.value_or(source);
   view.offset = static_cast<uint64_t>(bits / 8) + (from.base ? from.offset : 0);
   add_slot(std::move(view));
 }
 
-Layout ProgramBuilder::layout_of(const Layer& layer) const {
-  const LayoutRule rule = program_.device_.layout_rule(layer);
-  if (casts_for_pictures(layer)) return Layout::channels_last;
+Layout ProgramBuilder::layout_of(const Layer& layer, size_t device) const {
+  const LayoutRule rule = this->device(device).layout_rule(layer);
+  if (casts_for_pictures(layer, device)) return Layout::channels_last;
   if (rule != LayoutRule::follows) return rule == LayoutRule::plain ? Layout::plain : Layout::channels_last;
   // Channels last where the largest operand that is not constant already is.
   Layout layout = Layout::plain;
   int64_t largest = -1;
   for (const ir::Use& use : model_[layer.node].operands) {
-    const auto found = use.value.valid() ? slots_of_.find(use.value) : slots_of_.end();
-    if (found == slots_of_.end()) continue;
-    const Slot& slot = program_.slots_[found->second.front()];
+    if (!use.value.valid() || !slots_of_.contains(use.value)) continue;
+    const Slot& slot = program_.slots_[nearest_slot(use.value, device)];
     if (slot.place == Slot::Place::constant || slot.desc.count() <= largest || !slot.desc.exists()) continue;
     largest = slot.desc.count();
     layout = has_layout(slot.desc, Layout::plain) ? Layout::plain : Layout::channels_last;
@@ -168,7 +167,7 @@ Layout ProgramBuilder::layout_of(const Layer& layer) const {
 
 // Whether it is a Cast or a QuantizeLinear of which all users want the channels innermost: converting and moving are
 // one step then.
-bool ProgramBuilder::casts_for_pictures(const Layer& layer) const {
+bool ProgramBuilder::casts_for_pictures(const Layer& layer, size_t device) const {
   constexpr size_t kLeastRank = 3;  // of pictures
   const bool casts = layer.starts_with("Cast") || (layer.starts_with("QuantizeLinear") &&
                                                    is_quantizer(model_, *program_.inference_, layer.nodes[0]));
@@ -177,21 +176,21 @@ bool ProgramBuilder::casts_for_pictures(const Layer& layer) const {
   for (const ir::Use& use : ir::uses(model_, model_[layer.node].results[0])) {
     if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;
     const std::optional<Layer> user = find_layer(use.user);
-    if (!user || program_.device_.layout_rule(*user) != LayoutRule::channels_last) return false;
+    if (!user || this->device(device).layout_rule(*user) != LayoutRule::channels_last) return false;
     is_used = true;
   }
   return is_used;
 }
 
-void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs) const {
+void ProgramBuilder::set_as_they_lie(Layer& layer, Layout outputs, size_t device) const {
   set_layouts(layer, outputs);
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const ir::ValueId value = model_[layer.node].operands[i].value;
     if (!value.valid() || layer.constants[i] != nullptr) continue;
-    const TensorDesc& desc = program_.slots_[slots_of_.at(value).front()].desc;
+    const TensorDesc desc = nearest_desc(value, device);
     layer.inputs[i] = desc.exists() ? desc : make_desc(layer.inputs[i].dtype, layer.inputs[i].dims);
   }
-  if (program_.device_.layout_rule(layer) != LayoutRule::follows || casts_for_pictures(layer)) return;
+  if (this->device(device).layout_rule(layer) != LayoutRule::follows || casts_for_pictures(layer, device)) return;
   // A result like an operand of its shape, in whatever order that is.
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const TensorDesc& desc = layer.inputs[i];
@@ -213,21 +212,24 @@ void ProgramBuilder::set_layouts(Layer& layer, Layout layout) const {
 }
 
 // Operands as they lie if a kernel takes them so, otherwise in the layout that such layers like, otherwise plain.
-ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer) {
-  const Layout wanted = layout_of(layer);
-  set_as_they_lie(layer, wanted);
-  if (Choice choice = tactics_.choose(layer); choice.kernel) return choice;
+ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer, size_t device) {
+  const Layout wanted = layout_of(layer, device);
+  set_as_they_lie(layer, wanted, device);
+  if (Choice choice = tactics_[device].choose(layer); choice.kernel) return choice;
   for (const Layout layout : {wanted, Layout::plain}) {
     set_layouts(layer, layout);
-    if (Choice choice = tactics_.choose(layer); choice.kernel) return choice;
+    if (Choice choice = tactics_[device].choose(layer); choice.kernel) return choice;
     if (wanted == Layout::plain) break;
   }
-  const std::string_view replayed = tactics_.replayed(layer);
+  return {};
+}
+
+void ProgramBuilder::require_replayed(const Layer& layer) const {
+  const std::string_view replayed = tactics_.front().replayed(layer);
   if (!replayed.empty() && replayed != kReferenceTactic && replayed != kPartTactic) {
     fail(ErrorCode::usage, "the tactic `{}` cannot compute the layer `{}`", printable(replayed),
          printable(layer_name(model_, layer.node)));
   }
-  return {};
 }
 
 // Kernels do not read what they have packed.
@@ -244,75 +246,65 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
 }
 
 bool ProgramBuilder::add_layer(ir::NodeId node) {
-  std::optional<Layer> layer = find_layer(node);
+  const std::optional<Layer> layer = find_layer(node);
   if (!layer) return false;
-  std::optional<ConcatPlace> placed = place_of(*layer);
-  Choice choice = placed ? choose_at(*layer, *placed) : Choice();
+  for (size_t device = 0; device < program_.devices_.count(); ++device) {
+    if (add_layer_on(*layer, device)) return true;
+  }
+  require_replayed(*layer);
+  return false;
+}
+
+bool ProgramBuilder::add_layer_on(Layer layer, size_t device) {
+  std::optional<ConcatPlace> placed = place_of(layer, device);
+  Choice choice = placed ? choose_at(layer, *placed, device) : Choice();
   if (!choice.kernel) {
     placed.reset();
-    choice = choose(*layer);
+    choice = choose(layer, device);
   }
   auto& [kernel, tactic, is_packed] = choice;
   if (!kernel) return false;
-  if (!options_.shares_constants) release_packed(*layer, is_packed);
-  Step step{.node = node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
+  if (!options_.shares_constants) release_packed(layer, is_packed);
+  Step step{.node = layer.node, .tactic = std::move(tactic), .kernel = std::move(kernel)};
   step.is_packed = std::move(is_packed);
-  for (size_t i = 0; i < layer->inputs.size(); ++i) {
-    const ir::ValueId value = model_[node].operands[i].value;
-    step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer->inputs[i])) : std::nullopt);
+  step.device = device;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const ir::ValueId value = model_[layer.node].operands[i].value;
+    step.inputs.push_back(value.valid() ? std::optional(slot_in(value, layer.inputs[i], device)) : std::nullopt);
   }
-  for (size_t i = 0; i < layer->outputs.size(); ++i) {
-    const ir::ValueId value = model_[node].results[i];
+  for (size_t i = 0; i < layer.outputs.size(); ++i) {
+    const ir::ValueId value = model_[layer.node].results[i];
     if (!value.valid()) {
       step.outputs.emplace_back();
       continue;
     }
     if (placed) {
-      step.outputs.emplace_back(part_slot(value, *placed));
+      step.outputs.emplace_back(part_slot(value, *placed, device));
       continue;
     }
-    const bool is_given_out = outputs_.contains(value) && has_layout(layer->outputs[i], Layout::plain);
-    step.outputs.push_back(add_slot(
-        {.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = value, .desc = layer->outputs[i]}));
+    const TensorDesc& desc = layer.outputs[i];
+    step.outputs.push_back(
+        add_slot({.place = is_given_out(value, desc, device) ? Slot::Place::output : Slot::Place::arena,
+                  .value = value,
+                  .desc = desc,
+                  .device = device}));
   }
-  program_.workspace_bytes_ = std::max(program_.workspace_bytes_, step.kernel->workspace_bytes());
+  uint64_t& workspace = program_.memory_[device].workspace;
+  workspace = std::max(workspace, step.kernel->workspace_bytes());
   program_.steps_.push_back(std::move(step));
   return true;
-}
-
-size_t ProgramBuilder::slot_in(ir::ValueId value, const TensorDesc& desc) {
-  const std::vector<size_t>& slots = slots_of_.at(value);
-  const auto lies_alike = [&](const TensorDesc& known) {
-    if (known.strides == desc.strides) return true;
-    for (const Layout layout : {Layout::plain, Layout::channels_last}) {
-      if (has_layout(known, layout) && has_layout(desc, layout)) return true;
-    }
-    return false;
-  };
-  for (const size_t slot : slots) {
-    const TensorDesc& known = program_.slots_[slot].desc;
-    if (!known.exists() || (known.dims == desc.dims && lies_alike(known))) return slot;
-  }
-  Step copy{.node = {}, .tactic = "copy", .kernel = {}};
-  copy.inputs = {slots.front()};
-  copy.kernel = program_.device_.make_copy(program_.slots_[slots.front()].desc, desc);
-  const bool is_given_out = outputs_.contains(value) && has_layout(desc, Layout::plain);
-  const size_t made =
-      add_slot({.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = value, .desc = desc});
-  copy.outputs = {made};
-  program_.steps_.push_back(std::move(copy));
-  return made;
 }
 
 size_t ProgramBuilder::readable_slot(ir::ValueId value) {
   const auto plain = program_.plain_slots_.find(value);
   if (plain != program_.plain_slots_.end()) return plain->second;
   const TensorDesc known = program_.slots_[slots_of_.at(value).front()].desc;
-  return slot_in(value, make_desc(known.dtype, known.dims));
+  return slot_in(value, make_desc(known.dtype, known.dims), host());
 }
 
 void ProgramBuilder::add_reference(ir::NodeId node) {
   Step step{.node = node, .tactic = std::string(kReferenceTactic), .kernel = nullptr};
+  step.device = host();
   for (const ir::Use& use : model_[node].operands) {
     if (use.value.valid() && !slots_of_.contains(use.value)) {
       fail(ErrorCode::unsupported, "the engine cannot read the sparse tensor `{}`",
@@ -328,13 +320,14 @@ void ProgramBuilder::add_reference(ir::NodeId node) {
   }
   program_.steps_.push_back(std::move(step));
   add_bodies(model_, *program_.inference_, node,
-             {program_.device_, part_options(options_, program_.packed_), program_.bodies_});
+             {program_.devices_, part_options(options_, program_.packed_, program_.uploaded_), program_.bodies_});
 }
 
 size_t ProgramBuilder::datum_slot(ir::ValueId value) {
   return add_slot({.place = Slot::Place::datum,
                    .value = value,
-                   .desc = find_desc(model_, *program_.inference_, value).value_or(TensorDesc())});
+                   .desc = find_desc(model_, *program_.inference_, value).value_or(TensorDesc()),
+                   .device = host()});
 }
 
 // Outputs and kept values are given in the order of the model's dims.

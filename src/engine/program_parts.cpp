@@ -18,6 +18,7 @@ void ProgramBuilder::add_part(const std::vector<ir::NodeId>& nodes) {
   ir::Excerpt excerpt{.nodes = nodes, .inputs = {}, .outputs = {}, .constants = {}};
   const std::set<ir::NodeId> inside(nodes.begin(), nodes.end());
   Step step{.node = nodes.back(), .tactic = std::string(kPartTactic), .kernel = nullptr};
+  step.device = host();
   for (const ir::ValueId value : ir::outer_values(model_, nodes)) {
     if (const tensor::Tensor* const constant = constant_of(model_, *program_.inference_, value)) {
       excerpt.constants.emplace(value, *constant);
@@ -33,8 +34,8 @@ void ProgramBuilder::add_part(const std::vector<ir::NodeId>& nodes) {
       step.outputs.emplace_back(datum_slot(value));
     }
   }
-  step.part = std::make_shared<const Part>(ir::make_excerpt(model_, excerpt), program_.device_,
-                                           part_options(options_, program_.packed_));
+  step.part = std::make_shared<const Part>(ir::make_excerpt(model_, excerpt), program_.devices_,
+                                           part_options(options_, program_.packed_, program_.uploaded_));
   step.part_nodes = nodes;
   program_.steps_.push_back(std::move(step));
 }

@@ -1,7 +1,6 @@
 // Where a program's values lie: parts of a Concat in its result, and everything in the arena.
 #include <algorithm>
 
-#include "engine/memory_plan.h"
 #include "engine/program_builder.h"
 
 namespace assay::engine {
@@ -15,40 +14,44 @@ bool ProgramBuilder::reads_along(const Layer& layer, const TensorDesc& out) cons
 }
 
 // Nullopt: the layer writes its result elsewhere.
-std::optional<ConcatPlace> ProgramBuilder::place_of(const Layer& layer) const {
+std::optional<ConcatPlace> ProgramBuilder::place_of(const Layer& layer, size_t device) const {
   const ir::ValueId result = model_[layer.node].results[0];
   if (layer.outputs.size() != 1 || !result.valid() || outputs_.contains(result)) return std::nullopt;
-  const LayoutRule rule = program_.device_.layout_rule(layer);
-  const Layout lies = layout_of(layer);
+  const LayoutRule rule = this->device(device).layout_rule(layer);
+  const Layout lies = layout_of(layer, device);
   for (const Layout layout : {Layout::plain, Layout::channels_last}) {
     if (rule != LayoutRule::follows && layout != lies) continue;
     std::optional<ConcatPlace> place = find_concat_place(model_, *program_.inference_, result, layout);
     if (!place || broken_.contains(place->concat) || in_parts_.contains(place->concat)) continue;
     const auto known = wholes_.find(place->concat);
-    if (known == wholes_.end() || program_.slots_[known->second].desc == place->whole) return place;
+    if (known == wholes_.end()) return place;
+    const Slot& whole = program_.slots_[known->second];
+    if (whole.desc == place->whole && whole.device == device) return place;
   }
   return std::nullopt;
 }
 
-ProgramBuilder::Choice ProgramBuilder::choose_at(Layer& layer, const ConcatPlace& place) {
-  set_as_they_lie(layer, layout_of(layer));
+ProgramBuilder::Choice ProgramBuilder::choose_at(Layer& layer, const ConcatPlace& place, size_t device) {
+  set_as_they_lie(layer, layout_of(layer, device), device);
   layer.outputs[0] = place.part;
-  return reads_along(layer, place.part) ? tactics_.choose(layer) : Choice();
+  return reads_along(layer, place.part) ? tactics_[device].choose(layer) : Choice();
 }
 
 // The slot of a Concat's result, which is there from the first of its parts on.
-size_t ProgramBuilder::whole_slot(const ConcatPlace& place) {
+size_t ProgramBuilder::whole_slot(const ConcatPlace& place, size_t device) {
   const auto [known, is_new] = wholes_.try_emplace(place.concat, 0);
   if (!is_new) return known->second;
   const ir::ValueId result = model_[place.concat].results[0];
-  const bool is_given_out = outputs_.contains(result) && has_layout(place.whole, Layout::plain);
-  known->second = add_slot(
-      {.place = is_given_out ? Slot::Place::output : Slot::Place::arena, .value = result, .desc = place.whole});
+  const bool is_out = is_given_out(result, place.whole, device);
+  known->second = add_slot({.place = is_out ? Slot::Place::output : Slot::Place::arena,
+                            .value = result,
+                            .desc = place.whole,
+                            .device = device});
   return known->second;
 }
 
-size_t ProgramBuilder::part_slot(ir::ValueId value, const ConcatPlace& place) {
-  add_view(value, whole_slot(place), place.part, place.offset);
+size_t ProgramBuilder::part_slot(ir::ValueId value, const ConcatPlace& place, size_t device) {
+  add_view(value, whole_slot(place, device), place.part, place.offset);
   return program_.slots_.size() - 1;
 }
 
@@ -58,30 +61,30 @@ bool ProgramBuilder::add_parts(ir::NodeId node) {
   if (known == wholes_.end()) return false;
   const std::optional<Layer> layer = find_layer(node);
   const bool is_plain = has_layout(program_.slots_[known->second].desc, Layout::plain);
+  const size_t device = program_.slots_[known->second].device;
   for (size_t i = 0; i < layer->inputs.size(); ++i) {
     const ConcatPlace place = operand_place(*layer, i, is_plain ? Layout::plain : Layout::channels_last);
     const ir::ValueId operand = model_[node].operands[i].value;
-    const size_t from = slots_of_.at(operand).front();
+    const size_t from = slot_on(operand, device);
     const uint64_t offset = static_cast<uint64_t>(place.offset) * tensor::bit_width(place.part.dtype) / 8;
     const Slot& slot = program_.slots_[from];
     if (place.part.count() == 0 || (slot.base == known->second && slot.offset == offset)) continue;
     Step copy{.node = {}, .tactic = "copy", .kernel = {}};
     copy.inputs = {from};
-    copy.kernel = program_.device_.make_copy(slot.desc.exists() ? slot.desc : layer->inputs[i], place.part);
-    copy.outputs = {part_slot(operand, place)};
+    copy.kernel = this->device(device).make_copy(slot.desc.exists() ? slot.desc : layer->inputs[i], place.part);
+    copy.device = device;
+    copy.outputs = {part_slot(operand, place, device)};
     program_.steps_.push_back(std::move(copy));
   }
   return true;
 }
 
-// Values in the arena live from the step that makes them, or the first part of them, to the last that reads them; those
+// Values in an arena live from the step that makes them, or the first part of them, to the last that reads them; those
 // that are given out, to the end.
-void ProgramBuilder::place() {
-  const size_t end = program_.steps_.size();
-  const auto root = [&](size_t slot) { return program_.slots_[slot].base.value_or(slot); };
+std::vector<Lifetime> ProgramBuilder::find_lifetimes() const {
   std::vector<Lifetime> lifetimes(program_.slots_.size());
   std::vector<bool> is_made(lifetimes.size());
-  for (size_t i = 0; i < end; ++i) {
+  for (size_t i = 0; i < program_.steps_.size(); ++i) {
     const Step& step = program_.steps_[i];
     for (const std::optional<size_t>& slot : step.outputs) {
       if (!slot) continue;
@@ -97,19 +100,32 @@ void ProgramBuilder::place() {
   }
   for (const ir::ValueId value : kept_) {
     const auto slot = program_.plain_slots_.find(value);
-    if (slot != program_.plain_slots_.end()) lifetimes[root(slot->second)].last = end;
+    if (slot != program_.plain_slots_.end()) lifetimes[root(slot->second)].last = program_.steps_.size();
   }
+  return lifetimes;
+}
+
+void ProgramBuilder::place() {
+  const size_t end = program_.steps_.size();
+  std::vector<Lifetime> lifetimes = find_lifetimes();
+  add_waits(lifetimes);
   for (size_t i = 0; i < lifetimes.size(); ++i) {
     const Slot& slot = program_.slots_[i];
     const bool is_released =
         slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
     if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
-    const bool is_in_arena = slot.place == Slot::Place::arena && !slot.base;
-    lifetimes[i].size_bytes = is_in_arena ? slot.desc.size_bytes() : 0;
   }
-  program_.arena_bytes_ = plan_memory(lifetimes);
-  for (size_t i = 0; i < lifetimes.size(); ++i) {
-    if (!program_.slots_[i].base) program_.slots_[i].offset = lifetimes[i].offset;
+  for (size_t device = 0; device < program_.devices_.count(); ++device) {
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      const Slot& slot = program_.slots_[i];
+      const bool is_in_arena = slot.place == Slot::Place::arena && !slot.base && slot.device == device;
+      lifetimes[i].size_bytes = is_in_arena ? slot.desc.size_bytes() : 0;
+    }
+    program_.memory_[device].arena = plan_memory(lifetimes, this->device(device).alignment());
+    for (size_t i = 0; i < lifetimes.size(); ++i) {
+      Slot& slot = program_.slots_[i];
+      if (!slot.base && slot.device == device) slot.offset = lifetimes[i].offset;
+    }
   }
 }
 

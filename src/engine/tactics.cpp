@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "engine/packed_weights.h"
+#include "engine/uploaded.h"
 
 namespace assay::engine {
 namespace {
@@ -46,37 +47,40 @@ class Sample {
   Sample(const Device& device, const Layer& layer, uint64_t workspace_bytes) : device_(device) {
     for (size_t i = 0; i < layer.inputs.size(); ++i) {
       const tensor::Tensor* const constant = layer.constants[i];
-      arguments_.inputs.push_back(constant != nullptr ? device.host(constant->bytes().data()) : place(layer.inputs[i]));
+      arguments_.inputs.push_back(constant != nullptr ? place(*constant) : place(layer.inputs[i]));
     }
     for (const TensorDesc& output : layer.outputs) arguments_.outputs.push_back(place(output));
     owned_.push_back(device.allocate(workspace_bytes));
-    arguments_.workspace = *owned_.back();
+    arguments_.workspace = owned_.back().first;
   }
   const Arguments& arguments() const { return arguments_; }
+  const std::vector<Extent>& constants() const { return constants_; }
 
  private:
+  Address place(const tensor::Tensor& constant) {
+    owned_.push_back(uploaded_.get(constant, device_));
+    constants_.push_back({owned_.back().first, owned_.back().bytes});
+    return owned_.back().first;
+  }
   Address place(const TensorDesc& desc) {
     if (!desc.exists()) return {};
     const Span span = span_of(desc);
     owned_.push_back(device_.allocate_sample(desc.dtype, span.bytes));
-    return *owned_.back() + span.before;
+    return owned_.back().first + span.before;
   }
 
   const Device& device_;
-  std::vector<std::shared_ptr<const Address>> owned_;
+  UploadedConstants uploaded_;
+  std::vector<Buffer> owned_;
+  std::vector<Extent> constants_;
   Arguments arguments_;
 };
 
 // Where kernels of a layer that is measured read constants.
-std::vector<Extent> constant_memory(const Device& device, const Layer& layer, const TrialWeights& weights) {
-  std::vector<Extent> extents;
-  const auto add = [&](std::span<const std::byte> bytes) {
-    extents.push_back({device.host(bytes.data()), bytes.size()});
-  };
-  for (const tensor::Tensor* const constant : layer.constants) {
-    if (constant != nullptr) add(constant->bytes());
-  }
-  for (const std::span<const std::byte> bytes : weights.memory()) add(bytes);
+std::vector<Extent> constant_memory(const Sample& sample, const TrialWeights& weights) {
+  std::vector<Extent> extents = sample.constants();
+  for (const std::span<const std::byte> bytes : weights.memory())
+    extents.push_back({host_address(bytes.data()), bytes.size()});
   return extents;
 }
 
@@ -230,7 +234,7 @@ void TacticSelector::measure(const Layer& layer, const Race& race, Runner& runne
   const Sample sample(device_, layer, runner.kernel->workspace_bytes());
   const std::unique_ptr<Call> call = runner.kernel->bind(sample.arguments());
   std::vector<Extent> cold;
-  if (has_cold_constants_) cold = constant_memory(device_, layer, race.weights);
+  if (has_cold_constants_) cold = constant_memory(sample, race.weights);
   const double taken = device_.measure(*call, options_.seconds_per_tactic * share, cold);
   runner.seconds = runner.seconds > 0 ? std::min(runner.seconds, taken) : taken;
 }

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/kernel.h"
+#include "engine/device.h"
 #include "engine/packed_weights.h"
 #include "engine/timing_cache.h"
 

@@ -163,15 +163,18 @@ class StillDevice final : public Device {
   std::span<const Implementation* const> implementations() const override { return all_; }
   bool multiplies(tensor::DType) const override { return false; }
   std::unique_ptr<Kernel> make_copy(const TensorDesc&, const TensorDesc&) const override { return nullptr; }
-  std::shared_ptr<const Address> allocate(uint64_t) const override { return std::make_shared<Address>(); }
-  std::shared_ptr<const Address> allocate_sample(tensor::DType, uint64_t) const override { return allocate(0); }
+  bool is_host() const override { return true; }
+  Buffer allocate(uint64_t) const override { return {}; }
+  Buffer allocate_sample(tensor::DType, uint64_t) const override { return {}; }
+  uint64_t alignment() const override { return 1; }
+  uint64_t free_bytes() const override { return 0; }
+  std::unique_ptr<Queue> make_queue() const override { return nullptr; }
   double measure(Call&, double, std::span<const Extent>) const override {
     ADD_FAILURE();
     return 1;
   }
   uint64_t cache_bytes() const override { return 0; }
   std::string fingerprint() const override { return std::string(kMachine); }
-  Address host(const void*) const override { return {}; }
 
  private:
   std::vector<const Implementation*> all_;

@@ -94,7 +94,7 @@ std::vector<ops::InputDatum> zeros(const engine::Program& program) {
 }
 
 void run(const engine::Program& program) {
-  if (program.arena_bytes() + program.workspace_bytes() > kLimits.max_memory_bytes) return;
+  if (program.memory_bytes() > kLimits.max_memory_bytes) return;
   engine::Context context(program, kLimits, false);
   std::vector<ir::ValueId> wanted;
   for (const ir::Use& use : program.model().outputs(program.model().main_graph())) wanted.push_back(use.value);

@@ -11,6 +11,7 @@
 #include "engine/context.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/lower.h"
+#include "support/far_device.h"
 #include "support/parsed_model.h"
 #include "tensor/elements.h"
 
@@ -45,14 +46,30 @@ inline std::vector<ir::ValueId> outputs_of(const ir::Model& model) {
   return outputs;
 }
 
-// On our own kernels for the processor, without libraries. `number(i)` is the i-th number of the inputs.
-inline EngineRun run_on_engine(const ir::Model& given, const std::function<double(size_t)>& number,
-                               const engine::ProgramOptions& options) {
+// The first number that differs, infinities and NaN by kind, others by more than `tolerance` * (1 + their size); empty:
+// none.
+inline std::string difference(const std::vector<std::vector<double>>& seen,
+                              const std::vector<std::vector<double>>& expected, double tolerance) {
+  if (seen.size() != expected.size()) return "another number of outputs";
+  for (size_t i = 0; i < seen.size(); ++i) {
+    if (seen[i].size() != expected[i].size()) return fmt::format("output {} has {} elements", i, seen[i].size());
+    for (size_t k = 0; k < seen[i].size(); ++k) {
+      const double a = seen[i][k];
+      const double b = expected[i][k];
+      const bool is_alike = std::isfinite(b) ? std::fabs(a - b) <= tolerance * (1 + std::fabs(b))
+                                             : a == b || (std::isnan(a) && std::isnan(b));
+      if (!is_alike) return fmt::format("element {} of output {} is {}, expected {}", k, i, a, b);
+    }
+  }
+  return {};
+}
+
+inline EngineRun run_on_devices(const ir::Model& given, const std::function<double(size_t)>& number,
+                                const engine::ProgramOptions& options, const engine::Devices& devices) {
   ir::Model model = given.copy();
   ir::Rewriter rewriter(model);
   engine::lower(model, rewriter);
-  const std::unique_ptr<engine::Device> device = engine::cpu::make_device({});
-  const engine::Program program(model, *device, options);
+  const engine::Program program(model, devices, options);
   engine::Context context(program, {}, false);
   EngineRun run;
   for (const engine::Step& step : program.steps()) run.tactics.push_back(step.tactic);
@@ -62,6 +79,24 @@ inline EngineRun run_on_engine(const ir::Model& given, const std::function<doubl
     found[value] = tensor::load_elements<double>(datum.tensor());
   });
   for (const ir::ValueId value : wanted) run.outputs.push_back(found.at(value));
+  return run;
+}
+
+// On our own kernels for the processor, without libraries. The same model runs on a far device with the same kernels,
+// every other one in turns with the host, and has to give the same there.
+inline EngineRun run_on_engine(const ir::Model& given, const std::function<double(size_t)>& number,
+                               const engine::ProgramOptions& options) {
+  constexpr double kOtherKernels = 2e-3;  // that other layouts lead to
+  const std::unique_ptr<engine::Device> host = engine::cpu::make_device({});
+  EngineRun run = run_on_devices(given, number, options, *host);
+  static int runs = 0;
+  const bool is_alone = ++runs % 2 == 0;
+  const FarDevice far(*host, is_alone ? far::Refuses::nothing : far::Refuses::some);
+  const engine::Devices devices({&far, host.get()});
+  const std::string differs =
+      difference(run_on_devices(given, number, options, devices).outputs, run.outputs, is_alone ? 0 : kOtherKernels);
+  if (!differs.empty())
+    throw std::logic_error(fmt::format("on the far device{}: {}", is_alone ? "" : " and the host", differs));
   return run;
 }
 
@@ -81,24 +116,6 @@ inline std::vector<std::vector<double>> run_on_reference(const ir::Model& model,
   std::vector<std::vector<double>> outputs;
   for (const ir::ValueId value : wanted) outputs.push_back(found.at(value));
   return outputs;
-}
-
-// The first number that differs, infinities and NaN by kind, others by more than `tolerance` * (1 + their size); empty:
-// none.
-inline std::string difference(const std::vector<std::vector<double>>& seen,
-                              const std::vector<std::vector<double>>& expected, double tolerance) {
-  if (seen.size() != expected.size()) return "another number of outputs";
-  for (size_t i = 0; i < seen.size(); ++i) {
-    if (seen[i].size() != expected[i].size()) return fmt::format("output {} has {} elements", i, seen[i].size());
-    for (size_t k = 0; k < seen[i].size(); ++k) {
-      const double a = seen[i][k];
-      const double b = expected[i][k];
-      const bool is_alike = std::isfinite(b) ? std::fabs(a - b) <= tolerance * (1 + std::fabs(b))
-                                             : a == b || (std::isnan(a) && std::isnan(b));
-      if (!is_alike) return fmt::format("element {} of output {} is {}, expected {}", k, i, a, b);
-    }
-  }
-  return {};
 }
 
 }  // namespace assay::testing_support

@@ -7,14 +7,14 @@
 
 namespace assay::backends {
 
-Planned::Planned(Lowered lowered, const engine::Device& device, engine::ProgramOptions options,
+Planned::Planned(Lowered lowered, const engine::Devices& devices, engine::ProgramOptions options,
                  std::span<const std::string> values)
     : lowered_(std::move(lowered)), options_(std::move(options)) {
   for (const std::string& value : values) {
     if (const ir::ValueId found = lowered_.current(value); found.valid()) options_.kept.push_back(found);
   }
   check_replay();
-  program_.emplace(lowered_.model(), device, options_);
+  program_.emplace(lowered_.model(), devices, options_);
 }
 
 void Planned::check_replay() const {

@@ -12,14 +12,14 @@ namespace assay::backends {
 class Planned {
  public:
   // `values` of the source model may be asked for. Error (usage) if a replay names layers that are not there.
-  Planned(Lowered lowered, const engine::Device& device, engine::ProgramOptions options,
+  Planned(Lowered lowered, const engine::Devices& devices, engine::ProgramOptions options,
           std::span<const std::string> values);
 
   const Lowered& lowered() const { return lowered_; }
   const engine::Program& program() const { return *program_; }
   std::vector<engine::LayerRecord> layers() const { return engine::describe_layers(*program_, lowered_.origins()); }
   // That a run takes for values.
-  uint64_t memory_bytes() const { return program_->arena_bytes() + program_->workspace_bytes(); }
+  uint64_t memory_bytes() const { return program_->memory_bytes(); }
 
  private:
   void check_replay() const;

@@ -30,7 +30,7 @@ std::unique_ptr<const BodyPart> make_body(const ir::Model& model, const ops::Inf
   });
   const auto own = static_cast<ptrdiff_t>(model[body].inputs.size());
   std::vector<ir::ValueId> outer(excerpt.inputs.begin() + own, excerpt.inputs.end());
-  return std::make_unique<const BodyPart>(ir::make_excerpt(model, excerpt), std::move(outer), target.device,
+  return std::make_unique<const BodyPart>(ir::make_excerpt(model, excerpt), std::move(outer), target.devices,
                                           target.options);
 }
 

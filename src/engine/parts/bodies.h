@@ -16,8 +16,8 @@ struct ContextPlace;
 
 // A body as a part, whose inputs are those of the body and what it uses from outside.
 struct BodyPart {
-  BodyPart(ir::Model model, std::vector<ir::ValueId> outer_values, const Device& device, ProgramOptions options)
-      : part(std::move(model), device, std::move(options)), outer(std::move(outer_values)) {}
+  BodyPart(ir::Model model, std::vector<ir::ValueId> outer_values, Devices devices, ProgramOptions options)
+      : part(std::move(model), std::move(devices), std::move(options)), outer(std::move(outer_values)) {}
   Part part;
   std::vector<ir::ValueId> outer;
 };
@@ -25,7 +25,7 @@ struct BodyPart {
 using BodyParts = std::map<ir::GraphId, std::unique_ptr<const BodyPart>>;
 
 struct BodyTarget {
-  const Device& device;
+  const Devices& devices;
   ProgramOptions options;  // of parts
   BodyParts& bodies;
 };

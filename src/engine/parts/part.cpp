@@ -59,37 +59,40 @@ PartShapes shapes_of(std::span<const tensor::Datum> inputs) {
   return shapes;
 }
 
-PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, const Device& device,
+PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, const Devices& devices,
                          const ProgramOptions& options)
     : model_(source.copy()), inputs_(model_[model_.main_graph()].inputs) {
   fix_types(model_, shapes);
   ir::Rewriter rewriter(model_);
   lower(model_, rewriter,
-        {.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16), .rounds_halves = options.rounds_halves});
+        {.multiplies_bfloat16 = devices.first().multiplies(tensor::DType::bfloat16),
+         .rounds_halves = options.rounds_halves});
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs_.push_back(use.value);
-  program_.emplace(model_, device, options);
+  program_.emplace(model_, devices, options);
   let_go_of_own(model_, source);
 }
 
-ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed) {
+ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed,
+                            std::shared_ptr<UploadedConstants> uploaded) {
   ProgramOptions options{
       .kept = {}, .tactics = whole.tactics, .is_strict = whole.is_strict, .rounds_halves = whole.rounds_halves};
   options.packed = std::move(packed);
+  options.uploaded = std::move(uploaded);
   options.shares_constants = true;
   options.tactics.replayed.clear();
   options.tactics.measures = false;
   return options;
 }
 
-Part::Part(ir::Model model, const Device& device, ProgramOptions options)
-    : model_(std::move(model)), device_(device), options_(std::move(options)), plans_(kKeptPlans) {}
+Part::Part(ir::Model model, Devices devices, ProgramOptions options)
+    : model_(std::move(model)), devices_(std::move(devices)), options_(std::move(options)), plans_(kKeptPlans) {}
 
 std::shared_ptr<const PlannedPart> Part::plan(const PartShapes& shapes) const {
   const std::scoped_lock lock(mutex_);
   if (const auto* const known = plans_.find(shapes)) return *known;
   if (!is_worth(shapes)) return plans_.add(shapes, nullptr);
   ++planned_;
-  return plans_.add(shapes, std::make_shared<const PlannedPart>(model_, shapes, device_, options_));
+  return plans_.add(shapes, std::make_shared<const PlannedPart>(model_, shapes, devices_, options_));
 }
 
 bool Part::is_worth(const PartShapes& shapes) const {

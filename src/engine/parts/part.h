@@ -20,7 +20,7 @@ PartShapes shapes_of(std::span<const tensor::Datum> inputs);
 // A part lowered for some shapes, and its program.
 class PlannedPart {
  public:
-  PlannedPart(const ir::Model& source, const PartShapes& shapes, const Device& device, const ProgramOptions& options);
+  PlannedPart(const ir::Model& source, const PartShapes& shapes, const Devices& devices, const ProgramOptions& options);
 
   const Program& program() const { return *program_; }
   std::span<const ir::ValueId> inputs() const { return inputs_; }
@@ -34,13 +34,14 @@ class PlannedPart {
 };
 
 // What a part of a program is planned with: constants are shared, tactics are the first that compute a layer.
-ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed);
+ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed,
+                            std::shared_ptr<UploadedConstants> uploaded);
 
 // Nodes of a lowered model, or a body, that are a model of their own: it is planned when sizes come. May be used from
 // several threads.
 class Part {
  public:
-  Part(ir::Model model, const Device& device, ProgramOptions options);
+  Part(ir::Model model, Devices devices, ProgramOptions options);
 
   const ir::Model& model() const { return model_; }
   // The plan for these shapes, each made once as long as it is among the last that were asked for. Null: the reference
@@ -52,7 +53,7 @@ class Part {
   double work_of(const PartShapes& shapes) const;
 
   const ir::Model model_;
-  const Device& device_;
+  const Devices devices_;
   const ProgramOptions options_;
   mutable std::mutex mutex_;
   mutable Recent<PartShapes, std::shared_ptr<const PlannedPart>> plans_;

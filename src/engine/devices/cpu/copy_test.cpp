@@ -33,6 +33,13 @@ std::vector<int64_t> places(const TensorDesc& desc) {
   return found;
 }
 
+void run_copy(const TensorDesc& from, const TensorDesc& to, const std::vector<uint8_t>& source,
+              std::vector<uint8_t>& target) {
+  const std::unique_ptr<Queue> queue = make_device({})->make_queue();
+  const Arguments arguments{{host_address(source.data())}, {host_address(target.data())}, {}};
+  make_copy(from, to)->bind(arguments)->run(*queue);
+}
+
 TEST(Copy, AnyOrderOfDims) {
   std::mt19937 random(3);
   for (int round = 0; round < 400; ++round) {
@@ -50,9 +57,7 @@ TEST(Copy, AnyOrderOfDims) {
       std::vector<uint8_t> source(from.size_bytes());
       for (uint8_t& byte : source) byte = static_cast<uint8_t>(random());
       std::vector<uint8_t> target(source.size());
-      const std::unique_ptr<Kernel> kernel = make_copy(from, to);
-      kernel->bind({{{reinterpret_cast<uint64_t>(source.data())}}, {{reinterpret_cast<uint64_t>(target.data())}}, {}})
-          ->run();
+      run_copy(from, to, source, target);
       const std::vector<int64_t> read = places(from);
       const std::vector<int64_t> written = places(to);
       for (size_t i = 0; i < read.size(); ++i) {
@@ -69,13 +74,6 @@ std::vector<uint8_t> drawn_bytes(size_t count, std::mt19937& random) {
   std::vector<uint8_t> bytes(count);
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
   return bytes;
-}
-
-void run_copy(const TensorDesc& from, const TensorDesc& to, const std::vector<uint8_t>& source,
-              std::vector<uint8_t>& target) {
-  const std::unique_ptr<Kernel> kernel = make_copy(from, to);
-  kernel->bind({{{reinterpret_cast<uint64_t>(source.data())}}, {{reinterpret_cast<uint64_t>(target.data())}}, {}})
-      ->run();
 }
 
 // Pictures of few channels are interleaved by whole vectors.

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "base/large_memory.h"
+#include "base/memory.h"
 #include "base/parallel.h"
 #include "engine/devices/cpu/busy_watch.h"
 #include "engine/devices/cpu/caches.h"
@@ -38,12 +39,22 @@ bool reads_any_order(const Layer& layer) {
 class PlainCall final : public Call {
  public:
   PlainCall(const PlainKernel& kernel, Arguments arguments) : kernel_(kernel), arguments_(std::move(arguments)) {}
-  void run() override { kernel_.run(arguments_); }
+  void run(Queue&) override { kernel_.run(arguments_); }
   void rebind(const Arguments& arguments) override { arguments_ = arguments; }
 
  private:
   const PlainKernel& kernel_;
   Arguments arguments_;
+};
+
+// Everything is done when it is added.
+class CpuQueue final : public Queue {
+ public:
+  void upload(std::span<const std::byte> from, Address to) override {
+    std::memcpy(host_bytes(to), from.data(), from.size());
+  }
+  void download(Address from, std::span<std::byte> to) override { std::memcpy(to.data(), host_bytes(from), to.size()); }
+  void wait() override {}
 };
 
 class CpuDevice final : public Device {
@@ -56,6 +67,7 @@ class CpuDevice final : public Device {
   }
 
   std::string_view name() const override { return "cpu"; }
+  bool is_host() const override { return true; }
 
   LayoutRule layout_rule(const Layer& layer) const override {
     const auto is_picture = [&](ir::NodeId node) {
@@ -80,18 +92,13 @@ class CpuDevice final : public Device {
     return cpu::make_copy(from, to);
   }
 
-  std::shared_ptr<const Address> allocate(uint64_t size_bytes) const override {
+  Buffer allocate(uint64_t size_bytes) const override {
     std::shared_ptr<void> memory(allocate_large(std::max<uint64_t>(size_bytes, 1)), FreeLarge());
-    struct Held {
-      Address address;
-      std::shared_ptr<void> memory;
-    };
-    auto held = std::make_shared<Held>(Held{{reinterpret_cast<uint64_t>(memory.get())}, memory});
-    return {held, &held->address};
+    return {host_address(memory.get()), size_bytes, memory};
   }
-  std::shared_ptr<const Address> allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
-    std::shared_ptr<const Address> made = allocate(size_bytes);
-    auto* const bytes = cpu::host<std::byte>(*made);
+  Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
+    Buffer made = allocate(size_bytes);
+    std::byte* const bytes = host_bytes(made.first);
     std::memset(bytes, 0, size_bytes);
     if (dtype != tensor::DType::float32) return made;
     auto* const numbers = reinterpret_cast<float*>(bytes);
@@ -101,13 +108,14 @@ class CpuDevice final : public Device {
 
   double measure(Call& call, double budget, std::span<const Extent> cold) const override {
     constexpr int kMost = 32;  // runs
-    call.run();
+    CpuQueue queue;
+    call.run(queue);
     double least = std::numeric_limits<double>::infinity();
     double spent = 0;
     for (int run = 0; run < 2 || (run < kMost && spent < budget); ++run) {
       for (const Extent& extent : cold) forget(cpu::host<const std::byte>(extent.first), extent.bytes);
       const BusyWatch watch;
-      call.run();
+      call.run(queue);
       const double taken = watch.seconds(thread_count());
       least = std::min(least, taken);
       spent += taken;
@@ -115,14 +123,15 @@ class CpuDevice final : public Device {
     return least;
   }
 
+  uint64_t alignment() const override { return 64; }
+  uint64_t free_bytes() const override { return available_memory_bytes(); }
+  std::unique_ptr<Queue> make_queue() const override { return std::make_unique<CpuQueue>(); }
   uint64_t cache_bytes() const override { return cpu::cache_bytes(); }
 
   std::string fingerprint() const override {
     return fmt::format("{}, oneDNN {}, {} threads", processor(),
                        libraries_.onednn == nullptr ? "none" : libraries_.onednn->version(), thread_count());
   }
-
-  Address host(const void* bytes) const override { return {reinterpret_cast<uint64_t>(bytes)}; }
 
  private:
   Libraries libraries_;

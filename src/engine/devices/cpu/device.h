@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/registered.h"
-#include "engine/kernel.h"
+#include "engine/device.h"
 
 namespace assay::engine::cpu {
 

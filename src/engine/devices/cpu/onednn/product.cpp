@@ -217,7 +217,7 @@ class ProductCall final : public Call {
     }
   }
 
-  void run() override {
+  void run(Queue&) override {
     parallel_for(running_.size(), 1, [&](uint64_t begin, uint64_t end) {
       const OneThread one(kernel_.library_);
       for (uint64_t lane = begin; lane < end; ++lane) {

@@ -1,0 +1,158 @@
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <numeric>
+#include <stdexcept>
+#include <vector>
+
+#include "engine/device.h"
+
+namespace assay::testing_support {
+namespace far {
+
+// The layers that the far device leaves to the host.
+enum class Refuses : uint8_t { nothing, some };
+
+inline constexpr uint64_t kShift = uint64_t{1} << 62;  // beyond all pointers
+
+inline engine::Buffer far_from(engine::Buffer host) {
+  host.first.value += kShift;
+  return host;
+}
+
+inline engine::Address near_from(engine::Address far) {
+  if (far.value == 0) return {};  // an operand that is left out, or not read
+  if (far.value < kShift / 2) throw std::logic_error("the far device is given a pointer of the host");
+  return {far.value - kShift};
+}
+
+inline engine::Arguments near_from(const engine::Arguments& far) {
+  engine::Arguments near;
+  for (const engine::Address address : far.inputs) near.inputs.push_back(near_from(address));
+  for (const engine::Address address : far.outputs) near.outputs.push_back(near_from(address));
+  near.workspace = near_from(far.workspace);
+  return near;
+}
+
+class FarQueue final : public engine::Queue {
+ public:
+  explicit FarQueue(std::unique_ptr<engine::Queue> near) : near_(std::move(near)) {}
+
+  void upload(std::span<const std::byte> from, engine::Address to) override {
+    add([from, to](engine::Queue&) { std::memcpy(engine::host_bytes(near_from(to)), from.data(), from.size()); });
+  }
+  void download(engine::Address from, std::span<std::byte> to) override {
+    add([from, to](engine::Queue&) { std::memcpy(to.data(), engine::host_bytes(near_from(from)), to.size()); });
+  }
+  void wait() override {
+    const std::vector<std::function<void(engine::Queue&)>> work = std::move(work_);
+    work_.clear();
+    for (const auto& piece : work) piece(*near_);
+    near_->wait();
+  }
+  void add(std::function<void(engine::Queue&)> piece) { work_.push_back(std::move(piece)); }
+
+ private:
+  std::unique_ptr<engine::Queue> near_;
+  std::vector<std::function<void(engine::Queue&)>> work_;
+};
+
+class FarCall final : public engine::Call {
+ public:
+  explicit FarCall(std::unique_ptr<engine::Call> near) : near_(std::move(near)) {}
+  void run(engine::Queue& queue) override {
+    dynamic_cast<FarQueue&>(queue).add([this](engine::Queue& near) { near_->run(near); });
+  }
+  void rebind(const engine::Arguments& arguments) override { near_->rebind(near_from(arguments)); }
+  engine::Call& near() { return *near_; }
+
+ private:
+  std::unique_ptr<engine::Call> near_;
+};
+
+class FarKernel final : public engine::Kernel {
+ public:
+  explicit FarKernel(std::unique_ptr<engine::Kernel> near) : near_(std::move(near)) {}
+  uint64_t workspace_bytes() const override { return near_->workspace_bytes(); }
+  std::unique_ptr<engine::Call> bind(const engine::Arguments& arguments) const override {
+    return std::make_unique<FarCall>(near_->bind(near_from(arguments)));
+  }
+
+ private:
+  std::unique_ptr<engine::Kernel> near_;
+};
+
+inline std::unique_ptr<engine::Kernel> made_far(std::unique_ptr<engine::Kernel> near) {
+  return near ? std::make_unique<FarKernel>(std::move(near)) : nullptr;
+}
+
+class FarImplementation final : public engine::Implementation {
+ public:
+  FarImplementation(const engine::Implementation& near, Refuses refuses) : near_(near), refuses_(refuses) {}
+  std::string_view name() const override { return near_.name(); }
+  std::vector<std::string> variants(const engine::Layer& layer) const override { return near_.variants(layer); }
+  bool yields(const engine::Layer& layer) const override { return near_.yields(layer); }
+  std::unique_ptr<engine::Kernel> make(const engine::Layer& layer, std::string_view variant) const override {
+    if (is_refused(layer)) return nullptr;
+    return made_far(near_.make(layer, variant));
+  }
+
+ private:
+  bool is_refused(const engine::Layer& layer) const {
+    const std::string_view name = engine::layer_name(*layer.model, layer.node);
+    return refuses_ == Refuses::some && std::accumulate(name.begin(), name.end(), 0) % 2 == 0;
+  }
+
+  const engine::Implementation& near_;
+  Refuses refuses_;
+};
+
+}  // namespace far
+
+// A device whose addresses are not pointers of this process and whose work is done only when its queue is waited for.
+// It computes with the kernels of the host: whatever it finds wrong, a real device would find too.
+class FarDevice final : public engine::Device {
+ public:
+  explicit FarDevice(const engine::Device& host, far::Refuses refuses = far::Refuses::nothing)
+      : host_(host), free_bytes_(host.free_bytes()) {
+    for (const engine::Implementation* const near : host.implementations()) {
+      owned_.push_back(std::make_unique<far::FarImplementation>(*near, refuses));
+      all_.push_back(owned_.back().get());
+    }
+  }
+
+  std::string_view name() const override { return "far"; }
+  bool is_host() const override { return false; }
+  engine::LayoutRule layout_rule(const engine::Layer& layer) const override { return host_.layout_rule(layer); }
+  std::span<const engine::Implementation* const> implementations() const override { return all_; }
+  bool multiplies(tensor::DType dtype) const override { return host_.multiplies(dtype); }
+  std::unique_ptr<engine::Kernel> make_copy(const engine::TensorDesc& from,
+                                            const engine::TensorDesc& to) const override {
+    return far::made_far(host_.make_copy(from, to));
+  }
+  engine::Buffer allocate(uint64_t size_bytes) const override { return far::far_from(host_.allocate(size_bytes)); }
+  engine::Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
+    return far::far_from(host_.allocate_sample(dtype, size_bytes));
+  }
+  uint64_t alignment() const override { return 256; }
+  uint64_t free_bytes() const override { return free_bytes_; }
+  void set_free_bytes(uint64_t bytes) { free_bytes_ = bytes; }
+  std::unique_ptr<engine::Queue> make_queue() const override {
+    return std::make_unique<far::FarQueue>(host_.make_queue());
+  }
+  double measure(engine::Call& call, double budget, std::span<const engine::Extent>) const override {
+    return host_.measure(dynamic_cast<far::FarCall&>(call).near(), budget, {});
+  }
+  uint64_t cache_bytes() const override { return host_.cache_bytes(); }
+  std::string fingerprint() const override { return "far, " + host_.fingerprint(); }
+
+ private:
+  const engine::Device& host_;
+  std::vector<std::unique_ptr<engine::Implementation>> owned_;
+  std::vector<const engine::Implementation*> all_;
+  uint64_t free_bytes_;
+};
+
+}  // namespace assay::testing_support
