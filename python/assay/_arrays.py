@@ -23,13 +23,9 @@ def to_array(value):
     import numpy as np
 
     if type(value).__module__.split(".")[0] == "torch":
-        value = value.detach().cpu()
-        if str(value.dtype) == "torch.bfloat16":
-            import torch
-
-            words = value.contiguous().view(torch.int16).numpy()
-            return _native.make_array(words, "bfloat16", list(value.shape))
-        value = value.numpy()
+        value, name = codes_of_torch(value)
+        if name:
+            return _native.make_array(value.reshape(-1), name, list(value.shape))
     if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
         value = np.from_dlpack(value)
     array = np.asarray(value)
@@ -41,6 +37,40 @@ def to_array(value):
     if array.dtype.kind not in "fiubc" or array.dtype.itemsize > 16 or array.dtype == np.longdouble:
         refuse(f"elements of type {array.dtype} cannot be given to a model")
     return np.array(array, dtype=array.dtype.newbyteorder("="), order="C", copy=None).reshape(array.shape)
+
+
+# Types that torch has and numpy has not, by torch's names: ours, and an integer of that size.
+TORCH_DTYPES = {"bfloat16": ("bfloat16", "int16"), "float8_e4m3fn": ("float8e4m3fn", "uint8"),
+                "float8_e4m3fnuz": ("float8e4m3fnuz", "uint8"), "float8_e5m2": ("float8e5m2", "uint8"),
+                "float8_e5m2fnuz": ("float8e5m2fnuz", "uint8"), "float8_e8m0fnu": ("float8e8m0", "uint8")}
+
+
+def codes_of_torch(tensor):
+    """(array, ""), or (codes of elements, the name of their type). Gradients stay behind; other devices are read."""
+    import numpy as np
+
+    tensor = tensor.detach().cpu()
+    name = ""
+    found = TORCH_DTYPES.get(str(tensor.dtype).rpartition(".")[2])
+    if found is not None:
+        import torch
+
+        name = found[0]
+        tensor = tensor.contiguous().view(getattr(torch, found[1]))
+    try:
+        return tensor.numpy(), name
+    except RuntimeError:  # a torch that was built without numpy
+        return np.from_dlpack(tensor), name
+
+
+def of_torch(tensor):
+    """The tensor as an array, of ml_dtypes where numpy has no such type."""
+    codes, name = codes_of_torch(tensor)
+    if not name:
+        return codes
+    import ml_dtypes
+
+    return codes.view(getattr(ml_dtypes, ML_DTYPES[name]))
 
 
 def _of_ml_dtype(array, name):

@@ -16,9 +16,10 @@ class Model:
     `onnx.checker` and `onnx.shape_inference` take it.
     """
 
-    def __init__(self, native):
+    def __init__(self, native, source: str | None = None):
         self.__dict__["_native"] = native
         self.__dict__["_proto"] = None
+        self.__dict__["_source"] = source  # a file whose weights in other files are left there
 
     @property  # type: ignore[misc]
     def __class__(self):
@@ -35,8 +36,10 @@ class Model:
         if self._proto is None:
             import onnx
 
-            proto = onnx.ModelProto()
-            proto.ParseFromString(self._native.bytes())
+            if self._source is not None:
+                proto = onnx.load(self._source, load_external_data=False)
+            else:
+                proto = onnx.ModelProto.FromString(self._native.bytes())
             self.__dict__["_proto"] = proto
         return self._proto
 
@@ -46,8 +49,7 @@ class Model:
 
     def ParseFromString(self, data: bytes) -> None:
         """Becomes another model."""
-        self.__dict__["_native"] = _native.model_from_bytes(data)
-        self.__dict__["_proto"] = None
+        self.__dict__.update(_native=_native.model_from_bytes(data), _proto=None, _source=None)
 
     def CopyFrom(self, other) -> None:
         """Becomes a copy of another model."""
@@ -101,7 +103,8 @@ def _from_bytes(data):
 
 def load(path: str | os.PathLike, external_data_dir: str | None = None, ignore_external_data: bool = False) -> Model:
     """Loads a model; weights stay in the file until they are needed."""
-    return Model(_native.load_model(str(path), external_data_dir or "", bool(ignore_external_data), G_LOGGER.native))
+    native = _native.load_model(str(path), external_data_dir or "", bool(ignore_external_data), G_LOGGER.native)
+    return Model(native, str(path) if ignore_external_data else None)
 
 
 def native_of(model) -> _native.Model:
@@ -114,12 +117,12 @@ def native_of(model) -> _native.Model:
         return _native.load_model(str(model), "", False, G_LOGGER.native)
     if isinstance(model, (bytes, bytearray, memoryview)):
         return _native.model_from_bytes(model)
-    if hasattr(model, "SerializeToString"):
-        return _native.model_from_bytes(model.SerializeToString())
     if hasattr(model, "nodes") and hasattr(model, "tensors"):
         from assay.graphsurgeon import export_onnx
 
         return export_onnx(model, do_type_check=False).native
+    if hasattr(model, "SerializeToString"):
+        return _native.model_from_bytes(model.SerializeToString())
     G_LOGGER.critical(f"a {type(model).__name__} is no model: expected a path, bytes, or an ONNX model")
 
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import atexit
 import os
+import sys
 import time
 
-from assay import _native
+from assay import _native, util
 from assay._arrays import values_to_numpy
 from assay.backend.base.runner import BaseRunner, metadata_of
 from assay.logger import G_LOGGER
@@ -16,6 +17,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
     from collections.abc import Iterable, Mapping
     from typing import Any
+
+
+PROVIDERS = [f"{name}ExecutionProvider" for name in (
+    "CPU", "CUDA", "Tensorrt", "NvTensorRTRTX", "OpenVINO", "Dml", "ROCM", "MIGraphX", "CoreML", "DNNL", "Xnnpack", "QNN",
+    "VitisAI", "CANN", "ACL", "ArmNN", "NNAPI", "WebGPU", "Azure")]
 
 
 @atexit.register
@@ -38,7 +44,13 @@ class Session:
         self.native = _native.prepare(native_of(model), _native.Wanted(backend, settings or {}, list(values), threads),
                                       G_LOGGER.native)
         self.settings = settings or {}
+        self.backend = backend
         self.execution = _native.Execution(self.native)
+
+    @property  # type: ignore[misc]
+    def __class__(self):
+        is_theirs = "onnxruntime" in sys.modules and self.__dict__.get("backend") == "onnxrt"
+        return getattr(sys.modules["onnxruntime"], "InferenceSession", Session) if is_theirs else Session
 
     @property
     def input_metadata(self):
@@ -59,8 +71,13 @@ class Session:
         return [NodeArg(*each) for each in self.native.outputs]
 
     def get_providers(self) -> list[str]:
-        """The providers that were asked for."""
-        return self.settings.get("providers", ["CPUExecutionProvider"])
+        """The providers that were asked for, and that of the processor, which is always the last resort."""
+        names = [util.find_str_in_iterable(each, PROVIDERS) or each for each in self.settings.get("providers", [])]
+        return util.unique_list([*(each for each in names if each != PROVIDERS[0]), PROVIDERS[0]])
+
+    def get_provider_options(self) -> dict[str, dict[str, str]]:
+        """By provider; none are set."""
+        return {name: {} for name in self.get_providers()}
 
     def run(self, output_names: Iterable[str] | None, input_feed: Mapping[str, Any], run_options=None) -> list[Any]:
         """A list of outputs."""

@@ -1,6 +1,7 @@
 """What the tests of the Python package share."""
 
 import contextlib
+import io
 import os
 import resource
 import tempfile
@@ -41,6 +42,13 @@ def raises(kind, *words):
             assert word in str(error), f"`{word}` is not in: {error}"
         return
     raise AssertionError(f"expected {kind.__name__}")
+
+
+@contextlib.contextmanager
+def capture_log():
+    """What the package writes meanwhile, from warnings on."""
+    with G_LOGGER.verbosity(G_LOGGER.WARNING), contextlib.redirect_stdout(io.StringIO()) as stream:
+        yield stream
 
 
 def stays_flat(work, warm=50, kilobytes=10_000):

@@ -9,14 +9,30 @@ import onnx_graphsurgeon as real
 
 MODULES = ("comparator", "backend.onnx", "backend.onnxrt", "backend.trt", "backend.common", "backend.pluginref",
            "backend.base", "json", "func", "logger", "common", "cuda", "exception", "mod", "config", "constants",
-           "datatype")
+           "datatype", "backend.base.loader", "backend.base.runner", "backend.base.util", "backend.common.loader",
+           "backend.onnx.loader", "backend.onnx.util", "backend.onnxrt.loader", "backend.onnxrt.runner",
+           "backend.pluginref.references", "backend.pluginref.runner", "backend.pyt", "backend.tf", "backend.tf.loader",
+           "backend.tf.runner", "common.interface", "common.struct", "comparator.comparator", "comparator.compare",
+           "comparator.data_loader", "comparator.postprocess", "comparator.struct", "comparator.util",
+           "datatype.datatype", "datatype.numpy", "datatype.onnx", "datatype.onnxrt", "datatype.tensorrt",
+           "datatype.torch", "exception.exception", "func.func", "json.serde", "logger.logger", "mod.exporter",
+           "mod.importer", "mod.trt_importer", "mod.util", "util", "util.array", "util.util")
 # What serves the package itself, or things that are not here.
 ABSENT = {"backend.trt.FileReader", "backend.trt.lazy_import_trt", "backend.trt.tensorrt_module_and_version_string",
           "backend.trt.Algorithm.from_trt", "backend.trt.TensorInfo.from_trt",
-          "cuda.Cuda.check", "mod.List", "mod.dedent", "datatype.from_datatype", "datatype.lazy_import_trt",
-          "datatype.register_dtype_exporter",
-          "datatype.register_dtype_importer", "GraphPattern.match", "GraphPattern.get_inbound_or_outbound_onnx_node"}
-ABSENT |= {f"backend.onnx.{name}.load" for name in ("ConvertToFp16", "FoldConstants", "ModifyOutputs", "SetUpperBound")}
+          "cuda.Cuda.check", "mod.List", "mod.dedent", "mod.exporter.G_LOGGER", "mod.exporter.dedent",
+          "mod.exporter.version", "mod.importer.List", "mod.trt_importer.tensorrt_module_and_version_string",
+          "datatype.from_datatype", "datatype.lazy_import_trt", "backend.onnx.util.LogMode",
+          "backend.onnx.util.OrderedDict", "comparator.compare.LpipsThreshold",
+          "comparator.compare.PerceptualMetricsResult", "comparator.util.build_heatmaps",
+          "comparator.util.log_compared_output_stats", "comparator.util.scatter_plot_error_magnitude",
+          "comparator.util.use_higher_precision", "logger.logger.COLORED_MODULE_PRESENT",
+          "backend.tf.OptimizeGraph.constfold", "backend.tf.loader.OptimizeGraph.constfold", "GraphPattern.match", "GraphPattern.get_inbound_or_outbound_onnx_node"}
+ABSENT |= {f"backend.onnx.{module}{name}.load" for module in ("", "loader.")
+           for name in ("ConvertToFp16", "FoldConstants", "ModifyOutputs", "SetUpperBound")}
+ABSENT |= {f"backend.pluginref.references.run_{name}" for name in ("identity", "instancenorm", "meanvarnorm")}
+ABSENT |= {f"datatype.{library}.{name}" for library in ("numpy", "onnx", "onnxrt", "tensorrt", "torch")
+           for name in ("from_datatype(self)", "lazy_import_trt", "register_dtype_exporter", "register_dtype_importer")}
 
 
 def public(module):

@@ -101,6 +101,15 @@ class TensorMetadata(OrderedDict):
         self[name] = MetadataTuple(dtype, shape, docstring)
         return self
 
+    def of_numpy(self):
+        """The same with types of numpy, where it has them."""
+        made = TensorMetadata()
+        for name, meta in self.items():
+            made.add(name, None, meta.shape, docstring=meta.docstring)
+            made[name].shape = meta.shape
+            made[name]._dtype = _numpy_type(meta.dtype)
+        return made
+
     def __setitem__(self, name, value):
         if not isinstance(value, MetadataTuple):
             value = MetadataTuple(*value)
@@ -114,6 +123,13 @@ class TensorMetadata(OrderedDict):
         if not self:
             return "{}"
         return "{" + ",\n ".join(f"{name} {meta}".rstrip() for name, meta in self.items()) + "}"
+
+
+def _numpy_type(dtype):
+    try:
+        return None if dtype is None else dtype.numpy()
+    except ImportError:  # ml_dtypes has it
+        return dtype
 
 
 @add_json_methods("formatted array")

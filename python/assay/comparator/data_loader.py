@@ -1,12 +1,13 @@
 """Inputs: made up, from files, or of the user's own, fitted to what runners want."""
 
+import math
 from collections import OrderedDict
 from fnmatch import fnmatch
 
 from assay import _native, constants, util
 from assay._arrays import to_numpy
 from assay.common import TensorMetadata
-from assay.datatype import DataType
+from assay.exception import PolygraphyException
 from assay.json import load_json, save_json
 from assay.logger import G_LOGGER, LogMode
 
@@ -45,29 +46,29 @@ class DataLoader:
         return found
 
     def _shape(self, name, dtype, meta):
+        """(dims, None), or (dims, elements) of an input that holds a shape, which `input_metadata` then gives."""
         user = self._user_metadata(name)
         given = meta.shape
         if user is not None and user.shape is not None:
             if given is None or util.is_valid_shape_override(user.shape, given):
-                return list(user.shape), None
-            if len(given) == 1 and dtype.is_integral and given[0] == len(user.shape):
+                return _closed(name, user.shape), None
+            is_fixed = not util.is_shape_dynamic(user.shape)
+            if len(given) == 1 and dtype.is_integral and given[0] == len(user.shape) and is_fixed:
+                G_LOGGER.info(f"the input `{name}` is taken for a shape, whose elements are {tuple(user.shape)}", LogMode.ONCE)
                 return list(given), list(user.shape)
-            G_LOGGER.critical(f"the input `{name}` has the shape {tuple(given)}, which {tuple(user.shape)} does not fit")
+            G_LOGGER.warning(f"the input `{name}` has the shape {tuple(given)}, which {tuple(user.shape)} does not fit: it "
+                             "does not count", LogMode.ONCE)
         if given is None:
             G_LOGGER.critical(f"the input `{name}` has no known rank: give its shape with `input_metadata`")
-        if not util.is_shape_dynamic(given):
-            return list(given), None
-        least = given.min or [constants.DEFAULT_SHAPE_VALUE] * len(given)
-        shape = [low if util.is_dimension_dynamic(dim) else dim for dim, low in zip(given, least)]
-        G_LOGGER.warning(f"Input tensor: {name} [shape={tuple(given)}] | Will generate data of shape: {tuple(shape)}.\n"
-                         "If this is incorrect, please provide a custom data loader.", LogMode.ONCE)
-        return shape, None
+        return _closed(name, given), None
 
     def _range(self, name, dtype):
         ranges = util.value_or_from_dict(self.val_range, name, (0.0, 1.0))
         older = self.int_range if dtype.is_integral else self.float_range
-        low, high = older if older is not None else ranges
-        return (name, float(low), float(high))
+        low, high = (float(each) for each in (older if older is not None else ranges))
+        if not dtype.is_floating and (math.isinf(low) or math.isinf(high)):
+            G_LOGGER.critical(f"the input `{name}` is of {dtype}, whose range cannot be infinite: ({low}, {high})")
+        return low, high
 
     def __getitem__(self, index):
         if index >= self.iterations or index < -self.iterations:
@@ -77,7 +78,7 @@ class DataLoader:
         if metadata is None:
             metadata = TensorMetadata(self.user_input_metadata)
         self._warn_unused(metadata)
-        ports, ranges, fixed = [], [], {}
+        ports, ranges, fixed, infinite = [], [], {}, {}
         for name, meta in metadata.items():
             user = self._user_metadata(name)
             dtype = user.dtype if user is not None and user.dtype is not None else meta.dtype
@@ -88,14 +89,18 @@ class DataLoader:
                 import numpy as np
 
                 fixed[name] = np.array(numbers, dtype=dtype.numpy())
+            low, high = self._range(name, dtype)
+            if math.isinf(low) or math.isinf(high):
+                infinite[name] = high if math.isinf(high) else low
+                low, high = 0.0, 1.0
             ports.append((name, dtype.native, shape))
-            ranges.append(self._range(name, dtype))
+            ranges.append((name, low, high))
         made = _native.generate(ports, self.seed + index, ranges, G_LOGGER.native)
         feeds = OrderedDict((name, fixed.get(name, to_numpy(array))) for name, array in made.items())
+        for name, value in infinite.items():
+            feeds[name][...] = value
         if self.data_loader_backend_module == "torch":
-            import torch
-
-            return OrderedDict((name, torch.from_numpy(array)) for name, array in feeds.items())
+            return OrderedDict((name, util.array.to_torch(array)) for name, array in feeds.items())
         return feeds
 
     def _warn_unused(self, metadata):
@@ -104,6 +109,17 @@ class DataLoader:
                 near = util.find_str_in_iterable(pattern, metadata)
                 G_LOGGER.warning(f"`{pattern}` of the input metadata is no input"
                                  + (f"; did you mean `{near}`?" if near else ""), LogMode.ONCE)
+
+
+def _closed(name, shape):
+    """The dims without open ones: those of its least shape, or of its greatest, or 1."""
+    if not util.is_shape_dynamic(shape):
+        return list(shape)
+    known = shape.min or shape.max or [constants.DEFAULT_SHAPE_VALUE] * len(shape)
+    closed = [low if util.is_dimension_dynamic(dim) else dim for dim, low in zip(shape, known)]
+    G_LOGGER.warning(f"Input tensor: {name} [shape={tuple(shape)}] | Will generate data of shape: {tuple(closed)}.\n"
+                     "If this is incorrect, please provide a custom data loader.", LogMode.ONCE)
+    return closed
 
 
 class StreamingDataLoader:
@@ -127,45 +143,31 @@ class StreamingDataLoader:
 
 def fit_array(name, value, meta):
     """The array with the type and the dims that a runner wants, where that is possible."""
-    value = util.array_of(value)
-    if meta.dtype is not None and DataType.from_dtype(value.dtype) != meta.dtype:
+    if isinstance(value, int) or util.array.is_device_view(value):
+        return value  # memory of a device, whose owner knows what is in it
+    if not util.array.is_torch(value):
+        value = util.array_of(value)
+    if meta.dtype is not None and util.array.dtype(value) != meta.dtype:
         value = _cast(name, value, meta.dtype)
     if meta.shape is None or util.is_valid_shape_override(value.shape, meta.shape):
         return value
-    return _reshaped(name, value, meta.shape)
+    fitted = util.try_match_shape(value, meta.shape)
+    if not util.is_valid_shape_override(fitted.shape, meta.shape):
+        G_LOGGER.critical(f"the input `{name}` has the shape {tuple(value.shape)}, expected is {tuple(meta.shape)}")
+    return fitted
 
 
 def _cast(name, value, dtype):
-    import numpy as np
-
     G_LOGGER.warning(f"the input `{name}` is converted from {value.dtype} to {dtype}", LogMode.ONCE)
-    converted = value.astype(dtype.numpy())
-    if value.dtype.kind in "iu" and not np.array_equal(converted.astype(value.dtype), value):
-        G_LOGGER.warning(f"numbers of the input `{name}` do not fit into {dtype}", LogMode.ONCE)
+    converted = util.array.cast(value, dtype)
+    if util.array.dtype(value).is_integral:
+        if not util.array.equal(util.array.cast(converted, util.array.dtype(value)), value):
+            G_LOGGER.warning(f"numbers of the input `{name}` do not fit into {dtype}", LogMode.ONCE)
     return converted
 
 
-def _reshaped(name, value, shape):
-    import numpy as np
-
-    open_dims = [i for i, dim in enumerate(shape) if util.is_dimension_dynamic(dim)]
-    target = [-1 if i in open_dims else dim for i, dim in enumerate(shape)]
-    if len(open_dims) > 1 and len(shape) == value.ndim:
-        target = [value.shape[i] if i in open_dims else dim for i, dim in enumerate(shape)]
-    if sorted(value.shape) == sorted(target):
-        free = list(range(value.ndim))
-        order = []
-        for dim in target:
-            order.append(next(i for i in free if value.shape[i] == dim))
-            free.remove(order[-1])
-        G_LOGGER.info(f"Permuted array of shape: {value.shape} to: {tuple(target)} using permutation {order}")
-        return np.transpose(value, order)
-    try:
-        made = value.reshape(target)
-    except ValueError:
-        G_LOGGER.critical(f"the input `{name}` has the shape {tuple(value.shape)}, expected is {tuple(shape)}")
-    G_LOGGER.info(f"Reshaped array from shape: {value.shape} to: {made.shape}")
-    return made
+def _source_of(data_loader):
+    return data_loader() if callable(data_loader) else data_loader
 
 
 class DataLoaderCache:
@@ -190,8 +192,7 @@ class DataLoaderCache:
             return
         if hasattr(self.data_loader, "input_metadata"):
             self.data_loader.input_metadata = input_metadata
-        source = self.data_loader() if callable(self.data_loader) else self.data_loader
-        self.cache = list(source)
+        self.cache = list(_source_of(self.data_loader))
         if not self.cache:
             G_LOGGER.critical("the data loader gave no inputs")
         first = self.cache[0]
@@ -205,12 +206,33 @@ class DataLoaderCache:
         feeds = self.cache[index]
         if self.input_metadata is None:
             return feeds
-        fitted = OrderedDict()
-        for i, (name, meta) in enumerate(self.input_metadata.items()):
-            found = util.find_str_in_iterable(name, feeds, i)
-            if found is None:
-                G_LOGGER.critical(f"the input `{name}` is not in what the data loader gave: {list(feeds)}")
-            if found != name:
-                G_LOGGER.warning(f"the input `{name}` is not in the inputs; `{found}` is used", LogMode.ONCE)
-            fitted[name] = fit_array(name, feeds[found], meta)
-        return fitted
+        return OrderedDict((name, self._fitted(index, place, name, meta))
+                           for place, (name, meta) in enumerate(self.input_metadata.items()))
+
+    def _fitted(self, index, place, name, meta):
+        try:
+            return _fit_input(self.cache[index], place, name, meta)
+        except PolygraphyException as error:
+            # The loader makes other inputs where it knows what is wanted.
+            again = self._loaded_again(index, error)
+            if again is None:
+                raise
+            return _fit_input(again, place, name, meta)
+
+    def _loaded_again(self, index, error):
+        if not hasattr(self.data_loader, "__getitem__"):
+            return None
+        G_LOGGER.warning(f"{error}; it is loaded again")
+        try:
+            return self.data_loader[index]
+        except Exception:
+            return None
+
+
+def _fit_input(feeds, place, name, meta):
+    found = util.find_str_in_iterable(name, feeds, place)
+    if found is None:
+        G_LOGGER.critical(f"the input `{name}` is not in what the data loader gave: {list(feeds)}")
+    if found != name:
+        G_LOGGER.warning(f"the input `{name}` is not in the inputs; `{found}` is used", LogMode.ONCE)
+    return fit_array(name, feeds[found], meta)

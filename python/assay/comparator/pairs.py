@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from assay.logger import G_LOGGER
+
 
 class Pairs:
     """A list of (key, value) that also goes by its keys."""
@@ -15,7 +17,8 @@ class Pairs:
         for i, (name, _) in enumerate(self.lst):
             if name == key:
                 return i
-        raise KeyError(f"there is nothing of `{key}`; there is: {', '.join(str(name) for name, _ in self.lst)}")
+        G_LOGGER.critical(f"`{key}` does not exist in this {type(self).__name__}; there is: "
+                          f"{', '.join(str(name) for name, _ in self.lst)}")
 
     def __len__(self):
         return len(self.lst)

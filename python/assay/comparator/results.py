@@ -190,6 +190,10 @@ class OutputCompareResult(CompareResult):
         self.thresholds = thresholds
         self._passed = None
 
+    def with_verdict(self, passed):
+        """The same measurements with another verdict."""
+        return OutputCompareResult(*self.metric_values().values(), self.thresholds, passed)
+
     def to_dict(self):
         return {**super().to_dict(), "passed": self.passed}
 

@@ -2,41 +2,79 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import pickle
+import tempfile
 from collections import OrderedDict
 from collections.abc import MutableMapping
 
+from assay import config, util
 from assay import json as _json
-from assay import util
+from assay.common import FormattedArray
 from assay.comparator.accuracy import AccuracyResult, AccuracyResults
 from assay.comparator.pairs import Pairs, table
+from assay.exception import MissingFileException
 from assay.json import add_json_methods
+from assay.logger import G_LOGGER
 
 __all__ = ["AccuracyResult", "AccuracyResults", "IterationResult", "LazyArray", "RunResults"]
 
 TYPE_CHECKING = False
 
 
-@add_json_methods("array")
-class LazyArray:
-    """An array in the form that files have it in."""
+class _Swapped:
+    """A file with an array, which goes with the object."""
 
     def __init__(self, arr) -> None:
-        self.arr = arr
+        handle, self.name = tempfile.mkstemp(prefix="assay-", suffix=".array")
+        with os.fdopen(handle, "wb") as file:
+            pickle.dump(arr, file, protocol=pickle.HIGHEST_PROTOCOL)
+
+    def __del__(self):
+        with contextlib.suppress(OSError):
+            os.unlink(self.name)
+
+
+@add_json_methods("array")
+class LazyArray:
+    """An array, in memory or, where it has more MiB than `config.ARRAY_SWAP_THRESHOLD_MB` (-1: no limit), in a file."""
+
+    def __init__(self, arr) -> None:
+        self.arr = None
+        self.tmpfile = None
+        if _is_large(arr):
+            self.tmpfile = _Swapped(arr)
+            G_LOGGER.extra_verbose(f"an array of {util.array.nbytes(arr)} bytes went to {self.tmpfile.name}")
+        else:
+            self.arr = arr
 
     def load(self):
-        """The array."""
-        return self.arr
+        """The array; each time it is read anew where it is in a file."""
+        if self.tmpfile is None:
+            return self.arr
+        try:
+            with open(self.tmpfile.name, "rb") as file:  # one that this object made
+                return pickle.load(file)
+        except FileNotFoundError:
+            G_LOGGER.critical(f"an array was in {self.tmpfile.name}, which is not there any more", MissingFileException)
 
     def numpy(self):
         """The array, of numpy."""
-        return util.array_of(self.arr)
+        return util.array_of(self.load())
 
     def to_dict(self):
-        return {"values": self.arr}
+        return {"values": self.load()}
 
     @classmethod
     def from_dict(cls, dct):
         return cls(dct["values"])
+
+
+def _is_large(arr):
+    if config.ARRAY_SWAP_THRESHOLD_MB < 0 or not (util.array.is_numpy(arr) or util.array.is_torch(arr)):
+        return False
+    return util.array.nbytes(arr) > config.ARRAY_SWAP_THRESHOLD_MB << 20
 
 
 _json.register_alias("LazyNumpyArray", LazyArray)
@@ -49,15 +87,15 @@ class IterationResult(MutableMapping):
     def __init__(self, outputs=None, runtime=None, runner_name=None) -> None:
         self.dct: OrderedDict = OrderedDict()
         for name, value in (outputs or {}).items():
-            self[name] = value.load() if isinstance(value, LazyArray) else value
+            self[name] = value
         self.runtime = runtime
         self.runner_name = util.default(runner_name, "custom_runner")
 
     def __getitem__(self, name):
-        return self.dct[name]
+        return self.dct[name].load()
 
     def __setitem__(self, name, value):
-        self.dct[name] = value
+        self.dct[name] = value if isinstance(value, LazyArray) else LazyArray(value)
 
     def __delitem__(self, name):
         del self.dct[name]
@@ -69,11 +107,10 @@ class IterationResult(MutableMapping):
         return len(self.dct)
 
     def __repr__(self):
-        return f"IterationResult({dict(self.dct)!r}, runtime={self.runtime!r}, runner_name={self.runner_name!r})"
+        return f"IterationResult({dict(self)!r}, runtime={self.runtime!r}, runner_name={self.runner_name!r})"
 
     def to_dict(self):
-        outputs = {name: LazyArray(value) for name, value in self.items()}
-        return {"outputs": outputs, "runtime": self.runtime, "runner_name": self.runner_name}
+        return {"outputs": self.dct, "runtime": self.runtime, "runner_name": self.runner_name}
 
     @classmethod
     def from_dict(cls, dct):
@@ -82,15 +119,17 @@ class IterationResult(MutableMapping):
     def __eq__(self, other):
         if not isinstance(other, IterationResult) or list(self) != list(other):
             return False
+        if (self.runtime, self.runner_name) != (other.runtime, other.runner_name):
+            return False
         return all(_same(self[name], other[name]) for name in self)
 
     __hash__ = None  # type: ignore[assignment]
 
 
 def _same(a, b):
-    import numpy as np
-
-    return np.array_equal(util.array_of(a), util.array_of(b))
+    if isinstance(a, FormattedArray) or isinstance(b, FormattedArray):
+        return a == b
+    return util.array.equal(*(each if util.array.is_torch(each) else util.array_of(each) for each in (a, b)))
 
 
 @add_json_methods("inference results")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import builtins
 import functools
 
+from assay._arrays import TORCH_DTYPES, of_torch
 from assay.datatype import DataType
 from assay.logger import G_LOGGER
 
@@ -41,7 +42,7 @@ def is_device_view(obj):
 def to_numpy(obj):
     """The array for any of them."""
     if is_torch(obj):
-        return obj.detach().cpu().numpy()
+        return of_torch(obj)
     if is_device_view(obj):
         return obj.numpy()
     if is_numpy(obj):
@@ -51,9 +52,18 @@ def to_numpy(obj):
 
 def to_torch(obj):
     """The tensor for any of them."""
+    import numpy as np
     import torch
 
-    return obj if is_torch(obj) else torch.from_numpy(to_numpy(obj))
+    if is_torch(obj):
+        return obj
+    array = np.asarray(to_numpy(obj))
+    if not array.flags.writeable:
+        array = array.copy()
+    if array.dtype.name not in TORCH_DTYPES:
+        return torch.from_numpy(array)
+    codes = np.ascontiguousarray(array).view(TORCH_DTYPES[array.dtype.name][1])
+    return torch.from_numpy(codes).view(getattr(torch, array.dtype.name)).reshape(array.shape)
 
 
 def _like(obj, result):

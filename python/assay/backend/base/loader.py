@@ -1,11 +1,18 @@
 """Loaders: objects that do their work when they are called."""
 
 from assay import util
+from assay.func import constantmethod
 
 
 class BaseLoader:
-    """Keeps arguments; calling it does the work of `call_impl`."""
+    """Keeps arguments, which it does not change; calling it does the work of `call_impl`."""
 
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("assay.") and "call_impl" in vars(cls):
+            cls.call_impl = util.check_called_by("__call__")(cls.call_impl)
+
+    @constantmethod
     def __call__(self, *args, **kwargs):
         return self.call_impl(*args, **kwargs)
 

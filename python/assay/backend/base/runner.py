@@ -6,6 +6,7 @@ import time
 from collections import defaultdict
 
 from assay import util
+from assay.backend.base.util import check_input, check_inputs
 from assay.common import TensorMetadata
 from assay.datatype import DataType
 from assay.exception import PolygraphyException
@@ -76,18 +77,30 @@ class BaseRunner:
     def infer_impl(self, feed_dict, **kwargs):
         raise NotImplementedError
 
-    def _require_active(self):
+    def __init_subclass__(cls, **kwargs):
+        super().__init_subclass__(**kwargs)
+        if cls.__module__.startswith("assay."):  # what users' runners do is for their authors to say
+            for name in ("activate", "get_input_metadata", "infer", "deactivate"):
+                if f"{name}_impl" in vars(cls):
+                    setattr(cls, f"{name}_impl", util.check_called_by(name)(vars(cls)[f"{name}_impl"]))
+
+    def _require_active(self, method):
         if not self.is_active:
-            G_LOGGER.critical(f"{self.name} | must be activated first: `with` it, or call activate()")
+            G_LOGGER.critical(f"{self.name:35} | Must be activated prior to calling {method}(): `with` it, or call "
+                              "activate()")
 
     def get_input_metadata(self, use_numpy_dtypes: bool | None = None) -> TensorMetadata:
-        """Types and shapes of the inputs. Open dims are None, -1 or names."""
-        self._require_active()
-        return self.get_input_metadata_impl()
+        """Types and shapes of the inputs. Open dims are None, -1 or names.
+
+        Types are numpy's; `use_numpy_dtypes=False`: of DataType.
+        """
+        self._require_active("get_input_metadata")
+        metadata = self.get_input_metadata_impl()
+        return metadata.of_numpy() if util.default(use_numpy_dtypes, True) else metadata
 
     def infer(self, feed_dict: Mapping[str, Any], check_inputs: bool = True, *args, **kwargs) -> dict[str, Any]:
         """Runs once on a dictionary of arrays and gives one of outputs."""
-        self._require_active()
+        self._require_active("infer")
         if check_inputs:
             self._check(feed_dict)
         return self.infer_impl(feed_dict, *args, **kwargs)
@@ -98,19 +111,10 @@ class BaseRunner:
             self._known = metadata
             self._exact = {name: _exact(meta) for name, meta in metadata.items()}
         if feed_dict.keys() != self._exact.keys():
-            util.check_sequence_contains(feed_dict.keys(), metadata.keys(), name="the feed_dict", items_name="inputs")
+            return check_inputs(feed_dict, metadata)
         for name, value in feed_dict.items():
             if getattr(value, "dtype", None) != self._exact[name][0] or value.shape != self._exact[name][1]:
-                self._check_one(name, value, metadata[name])
-
-    @staticmethod
-    def _check_one(name, value, meta):
-        dtype = getattr(value, "dtype", None)
-        if meta.dtype is not None and dtype is not None and meta.dtype != dtype:
-            G_LOGGER.critical(f"the input `{name}` has the type {dtype}, expected is {meta.dtype}")
-        shape = getattr(value, "shape", None)
-        if shape is not None and not util.is_valid_shape_override(shape, meta.shape):
-            G_LOGGER.critical(f"the input `{name}` has the shape {tuple(shape)}, expected is {tuple(meta.shape)}")
+                check_input(name, value, metadata[name])
 
     def last_inference_time(self):
         """The seconds of the last infer(); None if there was none."""

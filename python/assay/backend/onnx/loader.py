@@ -14,6 +14,9 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
     def __getattr__(name: str) -> Any: ...
 
 
+UNLIMITED = 1 << 62  # bytes
+
+
 def _is_graph(model):
     return hasattr(model, "nodes") and hasattr(model, "tensors")
 
@@ -134,8 +137,7 @@ class FoldConstants(_Edit):
                    "infers_nothing": not self.do_shape_inference}
         if self.num_passes is not None:
             options["fold_rounds"] = self.num_passes
-        if self.size_threshold is not None:
-            options["size_threshold"] = self.size_threshold
+        options["size_threshold"] = util.default(self.size_threshold, UNLIMITED)
         return self._edit(given(self._model), options, self.error_ok)
 
 

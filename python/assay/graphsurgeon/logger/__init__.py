@@ -1,16 +1,5 @@
-"""The log of graphs: G_LOGGER of the package, whose critical messages are of OnnxGraphSurgeonException."""
+"""The log of graphs."""
 
-from assay.graphsurgeon.util.exception import OnnxGraphSurgeonException
-from assay.logger.logger import Logger, LogMode
-
-
-class _Log(Logger):
-    def critical(self, message):
-        """Writes the message and raises it."""
-        self.log(message, self.CRITICAL, stack_depth=2)
-        raise OnnxGraphSurgeonException(str(message() if callable(message) else message))
-
-
-G_LOGGER = _Log()
+from assay.graphsurgeon.logger.logger import G_LOGGER, Logger, LogMode
 
 __all__ = ["G_LOGGER", "LogMode", "Logger"]

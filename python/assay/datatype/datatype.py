@@ -5,6 +5,11 @@ from __future__ import annotations
 import enum
 
 from assay.exception import DataTypeConversionException
+from assay.logger import G_LOGGER
+
+_LIBRARIES = ("numpy", "onnx", "onnxrt", "onnxruntime", "tensorrt", "torch")
+_IMPORTERS: dict = {}  # by library: functions that make a DataTypeEntry of a foreign type, or None
+_EXPORTERS: dict = {}
 
 
 class _Kind(enum.IntEnum):
@@ -65,7 +70,7 @@ class DataTypeEntry:
 
         found = trt.DataType.of_number(self.number)
         if found is None:
-            raise DataTypeConversionException(f"TensorRT has no type for {self}")
+            G_LOGGER.critical(f"TensorRT has no type for {self}", DataTypeConversionException)
         return found
 
     onnxruntime = onnxrt
@@ -74,9 +79,12 @@ class DataTypeEntry:
         """The type of torch."""
         import torch
 
-        found = getattr(torch, {"boolean": "bool"}.get(self.native, self.native), None)
+        from assay._arrays import TORCH_DTYPES
+
+        names = {native: name for name, (native, _) in TORCH_DTYPES.items()}
+        found = getattr(torch, names.get(self.native, self.native), None)
         if found is None:
-            raise DataTypeConversionException(f"torch has no type for {self}")
+            G_LOGGER.critical(f"torch has no type for {self}", DataTypeConversionException)
         return found
 
     def __str__(self):
@@ -151,17 +159,26 @@ class DataType:
         """By a type of numpy, ONNX, ONNX Runtime, torch or TensorRT; None stays None."""
         if dtype is None or isinstance(dtype, DataTypeEntry):
             return dtype
-        found = _find(dtype)
+        if source_module in _IMPORTERS:
+            found = _IMPORTERS[source_module](dtype)
+        else:
+            found = _find(dtype)
+            others = iter(_IMPORTERS.values() if found is None else ())
+            found = found or next((each for each in (read(dtype) for read in others) if each is not None), None)
         if found is None:
-            raise DataTypeConversionException(f"`{dtype}` is no element type that is known here")
+            G_LOGGER.critical(f"`{dtype}` is no element type that is known here", DataTypeConversionException)
         return found
 
     @staticmethod
     def to_dtype(dtype, target_module):
-        """The counterpart in a library: "numpy", "onnx", "onnxrt", "torch" or "tensorrt"."""
+        """The counterpart in a library: "numpy", "onnx", "onnxrt", "torch", "tensorrt", or a registered one."""
         if dtype is None:
             return None
-        return getattr(DataType.from_dtype(dtype), target_module.split(".")[0])()
+        name = target_module.split(".")[0]
+        if name not in _EXPORTERS and name not in _LIBRARIES:
+            G_LOGGER.critical(f"`{target_module}` has no element types that are known here; known are "
+                              f"{', '.join(sorted({*_EXPORTERS, *_LIBRARIES}))}")
+        return getattr(DataType.from_dtype(dtype), name)()
 
 
 for _row in _ROWS:
@@ -179,7 +196,10 @@ def _find(dtype):
         return _BY_NUMBER.get(dtype)
     text = str(dtype)
     if text.startswith("torch."):
-        return DataType.from_native(text[len("torch."):])
+        from assay._arrays import TORCH_DTYPES
+
+        name = text[len("torch."):]
+        return DataType.from_native(TORCH_DTYPES[name][0] if name in TORCH_DTYPES else name)
     if text.startswith("tensor("):
         words = {"float": "float32", "double": "float64"}
         return DataType.from_native(words.get(text[7:-1], text[7:-1]))
@@ -223,3 +243,30 @@ def from_tensorrt(tensorrt_type):
 def from_torch(torch_type):
     """The type of a type of torch."""
     return DataType.from_dtype(torch_type)
+
+
+def register_dtype_importer(source_module):
+    """A decorator: the function makes a DataTypeEntry of a type of a library, or None where it is none."""
+
+    def decorate(func):
+        _IMPORTERS[source_module] = func
+        return func
+
+    return decorate
+
+
+def register_dtype_exporter(target_module):
+    """A decorator: the function makes a library's type of a DataTypeEntry; entries get a method of the library's name."""
+
+    def decorate(func):
+        def exported(entry):
+            found = func(entry)
+            if found is None:
+                G_LOGGER.critical(f"{target_module} has no type for {entry}", DataTypeConversionException)
+            return found
+
+        _EXPORTERS[target_module] = exported
+        setattr(DataTypeEntry, target_module, exported)
+        return exported
+
+    return decorate

@@ -14,4 +14,9 @@ class PolygraphyInternalException(PolygraphyException):
     """A check of the package about itself failed."""
 
 
-__all__ = ["AssayError", "DataTypeConversionException", "PolygraphyException", "PolygraphyInternalException"]
+class MissingFileException(PolygraphyException, FileNotFoundError):
+    """There is no such file."""
+
+
+__all__ = ["AssayError", "DataTypeConversionException", "MissingFileException", "PolygraphyException",
+           "PolygraphyInternalException"]

@@ -1,0 +1,5 @@
+"""Modules of torch."""
+
+from assay.backend.pyt.runner import PytRunner
+
+__all__ = ["PytRunner"]
