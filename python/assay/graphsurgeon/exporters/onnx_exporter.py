@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 
 from assay import _native
+from assay.graphsurgeon.exporters.base_exporter import BaseExporter
 from assay.graphsurgeon.ir.graph import Graph, _domains
 from assay.graphsurgeon.ir.node import KINDS, Node, kind_number
 from assay.graphsurgeon.ir.tensor import KINDS as TYPES
@@ -25,6 +27,7 @@ class _Exporter:
     def __init__(self, graph, do_type_check, header) -> None:
         self.do_type_check = do_type_check
         self.builder = _native.GraphBuilder(header)
+        self.skips_dead = False  # nodes without outputs, as folding leaves them behind
         self.outermost = {id(each) for each in graph.tensors().values()}
 
     def graph(self, graph, outer, checks):
@@ -50,16 +53,20 @@ class _Exporter:
                 else:
                     ids[name] = self.builder.add_initializer(number, name, stored(tensor))
                 own.add(name)
-        nodes = [self.node(number, node, ids) for node in graph.nodes]
+        kept = [node for node in graph.nodes if node._outputs or not self.skips_dead]
+        nodes = [self.node(number, node, ids) for node in kept]
         outputs = {id(each) for each in graph.outputs}
-        for node, (_, results) in zip(graph.nodes, nodes):
+        for node, (_, results) in zip(kept, nodes):
             for tensor, value in zip(node._outputs, results):
                 if value >= 0:
                     self.type(value, tensor, checks, id(tensor) in outputs)
-        for node, (place, _) in zip(graph.nodes, nodes):
+        for node, (place, _) in zip(kept, nodes):
             self.builder.set_operands(place, [self.value(number, each, ids) for each in node._inputs])
             if node.attrs:
                 self.builder.set_attributes(place, self.attributes(node.attrs, ids))
+        for each in graph.outputs:
+            if isinstance(each, Constant) and each.name in ids:
+                self.type(ids[each.name], each, False, True)
         self.builder.set_outputs(number, [self.value(number, each, ids) for each in graph.outputs])
 
     def constant_node(self, number, tensor):
@@ -223,7 +230,83 @@ def save(graph: Graph, path: str | os.PathLike, **kwargs) -> None:
     export_onnx(graph, **kwargs).save(path)
 
 
-class OnnxExporter:
-    """The function as a class, as some scripts have it."""
+def whole_model(graph, do_type_check):
+    """The ModelProto of a graph."""
+    return export_onnx(graph, do_type_check)._parse()
 
-    export_graph = staticmethod(export_onnx)
+
+def whole_graph(graph, do_type_check):
+    """The GraphProto of a graph."""
+    return whole_model(graph, do_type_check).graph
+
+
+def check_duplicate_node_names(nodes, level=G_LOGGER.WARNING) -> None:
+    """Says which names several nodes have."""
+    counts = Counter(node.name for node in nodes if node.name)
+    for name, count in counts.items():
+        if count > 1:
+            G_LOGGER.log(f"{count} nodes have the name `{name}`", level)
+
+
+def update_import_domains(graph):
+    """The imports of a graph with its `opset` and the other domains of its nodes, as OperatorSetIdProtos; it keeps them."""
+    import onnx
+
+    found = _imports(graph, [graph, *graph.subgraphs(recursive=True)])
+    graph.import_domains = [onnx.OperatorSetIdProto(domain=domain, version=version) for domain, version in found]
+    return graph.import_domains
+
+
+class OnnxExporter(BaseExporter):
+    """Makes messages of the package onnx of graphs and their parts."""
+
+    @staticmethod
+    def export_graph(graph: Graph, do_type_check=True):
+        """The GraphProto of a graph."""
+        return _protos().export_graph(graph, do_type_check)
+
+    @staticmethod
+    def export_tensor_proto(tensor):
+        """The TensorProto of a constant."""
+        return _protos().export_tensor_proto(tensor)
+
+    @staticmethod
+    def export_sparse_tensor_proto(tensor):
+        """The SparseTensorProto of a constant."""
+        return _protos().export_sparse_tensor_proto(tensor)
+
+    @staticmethod
+    def export_value_info_proto(tensor, do_type_check):
+        """The ValueInfoProto of a tensor."""
+        return _protos().export_value_info_proto(tensor, do_type_check)
+
+    @staticmethod
+    def export_attributes(attrs):
+        """AttributeProtos of attributes."""
+        return _protos().export_attributes(attrs)
+
+    @staticmethod
+    def export_node(node):
+        """The NodeProto of a node."""
+        return _protos().export_node(node)
+
+    @staticmethod
+    def export_function(func):
+        """The FunctionProto of a function."""
+        return _protos().export_function(func)
+
+
+def _protos():
+    from assay.graphsurgeon.exporters import protos
+
+    return protos
+
+
+def constant_to_onnx_tensor(tensor):
+    """The TensorProto of a constant."""
+    return _protos().constant_to_onnx_tensor(tensor)
+
+
+def dtype_to_onnx(dtype):
+    """ONNX's number of an element type."""
+    return _protos().dtype_to_onnx(dtype)

@@ -2,100 +2,18 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-
 from assay import _native
-from assay.graphsurgeon.ir.function import Function
+from assay.graphsurgeon.importers import protos
+from assay.graphsurgeon.importers.base_importer import BaseImporter
+from assay.graphsurgeon.importers.protos import (get_itemsize, get_numpy_type, get_onnx_tensor_dtype,
+                                                 get_onnx_tensor_shape, get_onnx_tensor_type)
+from assay.graphsurgeon.importers.reader import Importer
 from assay.graphsurgeon.ir.graph import Graph
-from assay.graphsurgeon.ir.node import KINDS, Node
-from assay.graphsurgeon.ir.tensor import KINDS as TYPES
-from assay.graphsurgeon.ir.tensor import Constant, LazyValues, SparseValues, Variable, dtype_of
 from assay.graphsurgeon.logger import G_LOGGER
 from assay.graphsurgeon.util import misc
 
-KIND_NAMES = {number: name for name, number in KINDS.items()}
-
-
-class _Importer:
-    def __init__(self, found) -> None:
-        self.values = found["values"]
-        self.tensors: dict = {}
-        self.imports = [(domain, version) for domain, version in found["imports"]]
-        self.opset = opset_of(self.imports)
-        self.functions: list = []
-
-    def tensor(self, number):
-        """A value by its number; each becomes one tensor."""
-        tensor = self.tensors.get(number)
-        if tensor is None:
-            tensor = self._make(*self.values[number]) if number >= 0 else Variable.empty()
-            if number >= 0:
-                self.tensors[number] = tensor
-        return tensor
-
-    def _make(self, name, type_of_value, array):
-        if not name:
-            return Variable.empty()
-        if array is not None:
-            return Constant(name, SparseValues(array) if isinstance(array, tuple) else LazyValues(array))
-        if type_of_value is None:
-            return Variable(name)
-        kind, dtype, dims = type_of_value
-        return Variable(name, dtype_of(dtype), dims, TYPES[kind])
-
-    def graph(self, parts, **kwargs):
-        name, doc, inputs, outputs, _, nodes = parts
-        input_tensors = [self.tensor(each) for each in inputs]
-        made = [self.node(each) for each in nodes]
-        return Graph(made, [each for each in input_tensors if not isinstance(each, Constant)],
-                     [self.tensor(each) for each in outputs], name, doc, self.opset, list(self.imports), **kwargs)
-
-    def node(self, parts):
-        op, domain, name, inputs, outputs, attributes, _ = parts
-        tensor = self.tensor
-        return Node(op, name, self.attributes(op, attributes) if attributes else None, [tensor(each) for each in inputs],
-                    [tensor(each) for each in outputs], domain or None)
-
-    def attributes(self, op, given):
-        made = OrderedDict()
-        for name, kind, value in given:
-            if kind < 0:
-                made[name] = Node.AttributeRef(value, KIND_NAMES[-kind])
-            elif value is None:
-                G_LOGGER.warning(f"the attribute `{name}` of a node of {op} is of a kind that graphs do not have; it is "
-                                 "left out")
-            else:
-                made[name] = self.attribute(name, kind, value)
-        return made
-
-    def attribute(self, name, kind, value):
-        if kind in (KINDS["TENSOR"], KINDS["SPARSE_TENSOR"]):
-            return Constant("", SparseValues(value) if isinstance(value, tuple) else LazyValues(value))
-        if kind == KINDS["GRAPH"]:
-            return self.graph(value, functions=self.functions)
-        if kind == KINDS["TENSORS"]:
-            return [Constant("", LazyValues(each)) for each in value]
-        if kind == KINDS["GRAPHS"]:
-            return [self.graph(each, functions=self.functions) for each in value]
-        return value
-
-    def function(self, found):
-        imports = [(domain, version) for domain, version in found["imports"]]
-        attrs = OrderedDict((name, None) for name in found["attribute_names"])
-        attrs.update(self.attributes(found["name"], found["attribute_defaults"]))
-        name, _, inputs, outputs, _, nodes = found["graph"]
-        return Function(found["name"], found["domain"], [self.node(each) for each in nodes],
-                        [self.tensor(each) for each in inputs], [self.tensor(each) for each in outputs], found["doc"],
-                        opset_of(imports or self.imports), imports, attrs=attrs)
-
-
-def opset_of(imports):
-    """The version of ONNX's own operators."""
-    for domain, version in imports:
-        if domain in ("", "ai.onnx"):
-            return version
-    G_LOGGER.warning(f"the model does not say which version of ONNX's operators it uses; {Graph.DEFAULT_OPSET} is taken")
-    return Graph.DEFAULT_OPSET
+__all__ = ["OnnxImporter", "get_itemsize", "get_numpy_type", "get_onnx_tensor_dtype", "get_onnx_tensor_shape",
+           "get_onnx_tensor_type", "import_onnx"]
 
 
 @misc.without_collections()
@@ -104,7 +22,7 @@ def import_onnx(onnx_model) -> Graph:
     from assay.model import native_of
 
     found = _native.read_graph(native_of(onnx_model))
-    importer = _Importer(found)
+    importer = Importer(found)
     functions = [importer.function(each) for each in found["functions"]]
     importer.functions = functions
     graph = importer.graph(found["graph"], functions=functions, producer_name=found["producer_name"],
@@ -113,7 +31,29 @@ def import_onnx(onnx_model) -> Graph:
     return graph
 
 
-class OnnxImporter:
-    """The function as a class, as some scripts have it."""
+class OnnxImporter(BaseImporter):
+    """Makes graphs and their parts of messages of the package onnx."""
 
-    import_graph = staticmethod(import_onnx)
+    import_attributes = staticmethod(protos.import_attributes)
+    import_function = staticmethod(protos.import_function)
+    import_node = staticmethod(protos.import_node)
+    import_tensor = staticmethod(protos.import_tensor)
+
+    @staticmethod
+    def get_opset(model_or_func):
+        """The version of ONNX's own operators that a ModelProto or FunctionProto imports; None: it does not say."""
+        versions = [each.version for each in model_or_func.opset_import if each.domain in ("", "ai.onnx")]
+        if not versions:
+            G_LOGGER.warning(f"a {type(model_or_func).__name__} does not say which version of ONNX's operators it uses")
+        return versions[0] if versions else None
+
+    @staticmethod
+    def get_import_domains(model_or_func):
+        """What a ModelProto or FunctionProto imports."""
+        return model_or_func.opset_import
+
+    @staticmethod
+    def import_graph(onnx_graph, *args, **kwargs) -> Graph:
+        """The graph of a GraphProto; a whole model is taken too."""
+        is_graph = hasattr(onnx_graph, "node")
+        return protos.import_graph(onnx_graph, *args, **kwargs) if is_graph else import_onnx(onnx_graph)

@@ -1,5 +1,6 @@
 """Copies of graphs."""
 
+from assay.graphsurgeon.ir.tensor import Constant
 from assay.graphsurgeon.util import misc
 
 
@@ -14,7 +15,7 @@ def copy_graph(graph, tensor_map=None):
         if tensor.is_empty():
             return tensor.copy()
         if id(tensor) not in copies:
-            is_outer = id(tensor) not in own and tensor.name in outer
+            is_outer = id(tensor) not in own and _is_copy(outer.get(tensor.name), tensor)
             copies[id(tensor)] = outer[tensor.name] if is_outer else tensor.copy()
         return copies[id(tensor)]
 
@@ -29,6 +30,13 @@ def copy_graph(graph, tensor_map=None):
     made = graph._like(nodes, inputs, outputs)
     made.name_idx = graph.name_idx
     return made
+
+
+def _is_copy(outer, tensor):
+    """Whether a tensor of an enclosing graph's copy can be that of this one: constants of one name have shared values."""
+    if outer is None or isinstance(outer, Constant) != isinstance(tensor, Constant):
+        return outer is not None and not isinstance(tensor, Constant)
+    return not isinstance(tensor, Constant) or outer._values is tensor._values
 
 
 def own_tensors(graph):

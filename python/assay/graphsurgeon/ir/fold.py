@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 from assay import _native
 from assay._arrays import to_numpy
+from assay.graphsurgeon.ir.casts import drop_casts
 from assay.graphsurgeon.ir.flatten import flatten_ifs
 from assay.graphsurgeon.ir.node import Node
 from assay.graphsurgeon.ir.shapes import known_shape_results
@@ -15,6 +16,7 @@ from assay.graphsurgeon.util import misc
 NEVER = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear", "RandomNormal", "RandomNormalLike",
          "RandomUniform", "RandomUniformLike", "Multinomial", "Bernoulli"}
 LARGE = 1 << 20  # bytes of a result that is told of
+SMALL = 1 << 12  # bytes of operands whose results are kept although nothing needs them any more
 
 
 @dataclass
@@ -37,6 +39,8 @@ def fold_constants(graph, options):
     if options.partitioning not in (None, "basic", "recursive"):
         G_LOGGER.critical(f"there is no partitioning `{options.partitioning}`; known are basic and recursive")
     constant_nodes(graph)
+    if options.fold_shapes:
+        drop_casts(graph)
     _fold_until_nothing_changes(graph, options)
     if options.recurse_subgraphs:
         for body in graph.subgraphs():
@@ -86,7 +90,7 @@ def _fold_until_nothing_changes(graph, options):
         frontier = _frontier(graph, nodes, known, options.size_threshold)
         if not nodes or not frontier:
             return
-        results = _evaluate(graph, frontier, nodes, options)
+        results = _evaluate(graph, frontier, nodes, options, _inner(graph, nodes, frontier))
         refused.update(nodes)
         if not results or not _write_back(results, options) or not options.fold_shapes:
             return
@@ -178,10 +182,27 @@ def _declared_bytes(tensor):
     return misc.volume(tensor.shape) * np.dtype(tensor.dtype).itemsize
 
 
-def _evaluate(graph, frontier, nodes, options):
+def _inner(graph, nodes, frontier):
+    """Known tensors that only known nodes read, where what they are computed from is small; they become constants too."""
+    at_frontier = {id(each) for each in frontier}
+    small, found = set(), []
+    for node in graph.nodes:
+        if id(node) not in nodes or not all(_is_small(each, small) for each in _reads(node)):
+            continue
+        small.update(id(each) for each in node.outputs)
+        found.extend(each for each in node.outputs
+                     if not each.is_empty() and not isinstance(each, Constant) and id(each) not in at_frontier)
+    return found
+
+
+def _is_small(tensor, known):
+    return tensor._values.nbytes <= SMALL if isinstance(tensor, Constant) else id(tensor) in known
+
+
+def _evaluate(graph, frontier, nodes, options, inner):
     """(tensor, values) by identity of tensors; those that cannot be computed are left out."""
     try:
-        return _run(graph, frontier, nodes)
+        return _run(graph, [*frontier, *inner], nodes)
     except _native.Error as error:
         if not options.error_ok:
             raise
@@ -235,6 +256,7 @@ def _run(graph, wanted, nodes):
     exporter.fill(number, part, {}, False)
     from assay.graphsurgeon.exporters.onnx_exporter import _function
 
+    exporter.skips_dead = True
     for function in graph.functions:
         _function(exporter, function)
     model = exporter.builder.finish("the constants of a graph")

@@ -49,8 +49,9 @@ class Function(Graph):
         import copy
 
         domains = None if self.import_domains is None else list(self.import_domains)
+        attrs = {name: copy.copy(value) for name, value in self.attrs.items()}
         return Function(self.name, self.domain, nodes, inputs, outputs, self.doc_string, self.opset, domains,
-                        self.functions, copy.copy(self.attrs), self.ir_version)
+                        self.functions, attrs, self.ir_version)
 
     def copy(self, tensor_map=None):
         """A copy of nodes, tensors and attributes."""

@@ -54,6 +54,7 @@ class Graph:
         self.producer_version = misc.default_value(producer_version, "")
         self.ir_version = ir_version
         self.name_idx = 0
+        self.__name__ = self.name
         self._functions = list(misc.default_value(functions, []))
         self._merge_functions()
 
@@ -140,13 +141,28 @@ class Graph:
     @contextlib.contextmanager
     def node_ids(self):
         """For a while, nodes have their place in the list as `id`."""
-        for index, node in enumerate(self.nodes):
+        numbered = list(self.nodes)
+        for index, node in enumerate(numbered):
             node.id = index
         try:
             yield self
         finally:
-            for node in self.nodes:
+            for node in numbered:
                 del node.id
+
+    def _get_node_id(self, node):
+        """The place of a node while nodes have them."""
+        if "id" not in node.__dict__:
+            G_LOGGER.critical(f"`{node.name}` ({node.op}) is not in the list of the graph's nodes: append it there")
+        return node.id
+
+    def _get_used_node_ids(self):
+        """(places of the nodes that outputs need, their tensors), while nodes have places."""
+        from assay.graphsurgeon.ir.cleanup import reachable
+
+        nodes, tensors = reachable(self)
+        used = [each for each in self.tensors().values() if id(each) in tensors]
+        return {node.id for node in self.nodes if id(node) in nodes}, used
 
     def cleanup(self, remove_unused_node_outputs=False, recurse_subgraphs=True, remove_unused_graph_inputs=False,
                 recurse_functions=True) -> Graph:
@@ -208,11 +224,12 @@ class Graph:
             made._model_fields = self._model_fields
         return made
 
-    def _fresh(self, prefix, names):
+    def _generate_name(self, prefix, existing_names):
+        """A name with a number that is none of those."""
         while True:
             name = f"{prefix}_{self.name_idx}"
             self.name_idx += 1
-            if name not in names:
+            if name not in existing_names:
                 return name
 
     def _used_names(self):
@@ -229,13 +246,13 @@ class Graph:
         if isinstance(item, Tensor):
             return item
         if isinstance(item, str):
-            return Variable(self._fresh(item, names))
+            return Variable(self._generate_name(item, names))
         if isinstance(item, np.ndarray):
-            return Constant(self._fresh("onnx_graphsurgeon_constant", names), item)
+            return Constant(self._generate_name("onnx_graphsurgeon_constant", names), item)
         if isinstance(item, (Sequence, int, float)):
             items = item if isinstance(item, Sequence) else [item]
             dtype = np.float32 if any(isinstance(each, float) for each in items) else np.int64
-            return Constant(self._fresh("onnx_graphsurgeon_lst_constant", names), np.array(item, dtype=dtype))
+            return Constant(self._generate_name("onnx_graphsurgeon_lst_constant", names), np.array(item, dtype=dtype))
         G_LOGGER.critical(f"a layer takes tensors, names, arrays and numbers, not a {type(item).__name__}: {item!r}; "
                           "a list of tensors has to be unpacked with `*`")
 
@@ -249,7 +266,7 @@ class Graph:
                 tensors[-1].append(self._layer_tensor(item, used[0]))
                 used[0].add(tensors[-1][-1].name)
         if "name" not in kwargs and len(args) < 2:
-            kwargs["name"] = self._fresh("onnx_graphsurgeon_node", used[1])
+            kwargs["name"] = self._generate_name("onnx_graphsurgeon_node", used[1])
         node = Node(*args, **{**kwargs, "inputs": tensors[0], "outputs": tensors[1]})
         self.nodes.append(node)
         used[1].add(node.name)
@@ -290,5 +307,5 @@ def _domains(graph):
     """The imports of a graph, as (domain, version), however they are held."""
     if graph.import_domains is None:
         return None
-    return [(each[0], each[1]) if isinstance(each, tuple) else (each.domain, each.version)
-            for each in graph.import_domains]
+    return [(each.domain, each.version) if hasattr(each, "domain") else tuple(each) if isinstance(each, (tuple, list)) else
+            (each, graph.opset) for each in graph.import_domains]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from collections import OrderedDict
 
 from assay.graphsurgeon.ir.tensor import Tensor
@@ -11,6 +12,7 @@ from assay.graphsurgeon.util import misc
 # Kinds of attributes, with ONNX's numbers.
 KINDS = {"FLOAT": 1, "INT": 2, "STRING": 3, "TENSOR": 4, "GRAPH": 5, "FLOATS": 6, "INTS": 7, "STRINGS": 8, "TENSORS": 9,
          "GRAPHS": 10, "SPARSE_TENSOR": 11}
+LISTS = {1: 6, 2: 7, 3: 8, 4: 9, 5: 10}  # of lists of a kind
 
 
 def kind_number(kind):
@@ -18,17 +20,25 @@ def kind_number(kind):
     from assay.graphsurgeon.ir.graph import Graph
 
     if isinstance(kind, int) and not isinstance(kind, bool):
-        return kind
+        return int(kind)
     if isinstance(kind, str) and kind in KINDS:
         return KINDS[kind]
-    if isinstance(kind, list) and kind:
-        return {float: 6, int: 7, str: 8}[kind[0] if isinstance(kind[0], type) else type(kind[0])]
-    if not isinstance(kind, type):
-        kind = type(kind)
-    for known, number in ((bool, 2), (int, 2), (float, 1), (str, 3), (Tensor, 4), (Graph, 5)):
+    # Lists of values: [int], [1, 2], list[int] and typing.List[int].
+    items = kind if isinstance(kind, list) else getattr(kind, "__args__", ())
+    single = kind_of_type(items[0] if items else kind, Graph)
+    if single is None:
+        G_LOGGER.critical(f"`{kind}` is no kind of attribute")
+    return LISTS[single] if items else single
+
+
+def kind_of_type(kind, graph):
+    """The number of the kind whose values are of a Python type, or of numpy's, or of the type of a value."""
+    kind = getattr(kind, "type", kind) if type(kind).__name__.endswith("DType") else kind
+    kind = kind if isinstance(kind, type) else type(kind)
+    for known, number in ((numbers.Integral, 2), (numbers.Real, 1), (str, 3), (Tensor, 4), (graph, 5)):
         if issubclass(kind, known):
             return number
-    G_LOGGER.critical(f"`{kind}` is no kind of attribute")
+    return 2 if kind.__name__ in ("bool_", "bool") else None
 
 
 class Node(misc.Linked):
@@ -42,7 +52,8 @@ class Node(misc.Linked):
             self.type = type
 
         def __eq__(self, other):
-            return isinstance(other, Node.AttributeRef) and (self.name, self.type) == (other.name, other.type)
+            return isinstance(other, Node.AttributeRef) and self.name == other.name and \
+                (self.type == other.type or kind_number(self.type) == kind_number(other.type))
 
         __hash__ = None  # type: ignore[assignment]
 

@@ -94,11 +94,14 @@ class Variable(Tensor):
 
 
 class LazyValues:
-    """Elements that are read when load() is called: of a native array, or of a TensorProto of the package onnx."""
+    """Elements that are read when load() is called: of a native array, or of a TensorProto of the package onnx.
+
+    Of a ValueInfoProto there are only type and shape.
+    """
 
     def __init__(self, tensor) -> None:
         if hasattr(tensor, "SerializeToString"):
-            tensor = _array_of_proto(tensor)
+            tensor = _array_of_proto(tensor) if hasattr(tensor, "data_type") else _Described(tensor)
         self.tensor = tensor
         self.shape = list(tensor.shape)
         self.dtype = dtype_of(tensor.number)
@@ -108,12 +111,26 @@ class LazyValues:
         """The elements, which may be changed."""
         import numpy as np
 
+        if isinstance(self.tensor, _Described):
+            G_LOGGER.critical("only the type and the shape of these values are known")
         return np.array(to_numpy(self.tensor))
 
     def __str__(self):
         return f"LazyValues (shape={self.shape}, dtype={self.dtype})"
 
     __repr__ = __str__
+
+
+class _Described:
+    """What a ValueInfoProto says of a tensor."""
+
+    def __init__(self, proto) -> None:
+        from assay.graphsurgeon.importers.protos import get_itemsize, get_onnx_tensor_dtype, get_onnx_tensor_shape
+
+        dtype = get_onnx_tensor_dtype(proto)
+        self.number = number_of(dtype)
+        self.shape = get_onnx_tensor_shape(proto) or []
+        self.nbytes = misc.volume(self.shape) * get_itemsize(dtype)
 
 
 class SparseValues(LazyValues):

@@ -58,17 +58,14 @@ def volume(obj):
     return product
 
 
-_TYPES = {"FLOAT": float, "INT": int, "STRING": str, "FLOATS": [float], "INTS": [int], "STRINGS": [str]}
-
-
 def convert_from_onnx_attr_type(onnx_attr_type):
-    """The Python type of a kind of attribute, by its number."""
-    from assay.graphsurgeon.ir.node import KINDS
+    """The Python type of a kind of attribute, by its number; the number where there is no such type."""
+    from assay.graphsurgeon.ir.graph import Graph
+    from assay.graphsurgeon.ir.tensor import Tensor
 
-    for name, number in KINDS.items():
-        if number == int(onnx_attr_type) and name in _TYPES:
-            return _TYPES[name]
-    return None
+    types = {0: None, 1: float, 2: int, 3: str, 4: Tensor, 5: Graph, 6: list[float], 7: list[int], 8: list[str],
+             9: list[Tensor], 10: list[Graph]}
+    return types.get(int(onnx_attr_type), int(onnx_attr_type))
 
 
 def convert_to_onnx_attr_type(any_type):
