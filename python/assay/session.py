@@ -129,4 +129,7 @@ class BackendRunner(BaseRunner):
         execution = self.session.execution
         outputs = execution.run(feed_dict, self._names)
         self.inference_time = execution.seconds
-        return values_to_numpy(outputs)
+        values = values_to_numpy(outputs)
+        if util.has_torch(feed_dict.values()):
+            return {name: util.array.to_torch(value) for name, value in values.items()}
+        return values

@@ -1,5 +1,6 @@
 """What scripts import of the modules beside the runners: loggers, versions, JSON of their own classes, shapes, tensors of torch."""
 
+import contextlib
 import io
 import logging
 import os
@@ -13,6 +14,7 @@ import numpy as np
 from assay import config, func, mod, util
 from assay._arrays import to_array, to_numpy
 from assay.backend.base import BaseLoader
+from assay.backend.common import InvokeFromScript
 from assay.backend.onnx import fold_constants, onnx_from_path
 from assay.backend.onnx import util as onnx_util
 from assay.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
@@ -21,7 +23,7 @@ from assay.backend.pyt import PytRunner
 from assay.backend.tf import GraphFromFrozen
 from assay.common import TensorMetadata
 from assay.common.interface import TypedDict, TypedList
-from assay.comparator import (CompareFunc, DataLoader, DataLoaderCache, IterationResult, LazyArray, PostprocessFunc,
+from assay.comparator import (Comparator, CompareFunc, DataLoader, DataLoaderCache, IterationResult, LazyArray, PostprocessFunc,
                               RunResults)
 from assay.comparator import util as comparator_util
 from assay.datatype import DataType
@@ -29,6 +31,7 @@ from assay.exception import PolygraphyException, PolygraphyInternalException
 from assay.graphsurgeon import import_onnx
 from assay.json import Decoder, Encoder, from_json, load_json, to_json
 from assay.logger import Logger, SeverityTrie
+from assay.session import BackendRunner
 from onnx import TensorProto, helper, numpy_helper
 
 
@@ -319,6 +322,19 @@ class Tensor:
 Tensor.__module__ = "torch"
 
 
+@contextlib.contextmanager
+def torch_in_place(**names):
+    """A module torch that has these names and that class of tensors."""
+    before = sys.modules.get("torch")
+    sys.modules["torch"] = types.SimpleNamespace(Tensor=Tensor, **names)
+    try:
+        yield
+    finally:
+        del sys.modules["torch"]
+        if before is not None:
+            sys.modules["torch"] = before
+
+
 def test_tensors_of_torch_are_arrays():
     values = np.array([[3.0, 1.0], [2.0, 4.0]], np.float32)
     kinds = [Tensor(values), Tensor(values, bridge=False), Tensor(values, requires_grad=True), Tensor(values, device="cuda")]
@@ -326,23 +342,56 @@ def test_tensors_of_torch_are_arrays():
         assert np.array_equal(util.array.to_numpy(tensor), values) and np.array_equal(to_numpy(to_array(tensor)), values)
         a, b = (IterationResult({"y": each}, runner_name="r") for each in (tensor, values))
         assert CompareFunc.simple()(a, b)["y"] and CompareFunc.indices()(a, b)["y"] and a == b
-        assert np.array_equal(PostprocessFunc.top_k(1)(a)["y"], [[0], [1]])
         assert TensorMetadata.from_feed_dict({"x": tensor})["x"].dtype == DataType.FLOAT32
 
 
 def test_tensors_of_types_that_numpy_lacks():
     halves = np.array([1.5, -2.0], ml_dtypes.bfloat16)
-    before = sys.modules.get("torch")
-    sys.modules["torch"] = types.SimpleNamespace(int16="int16", Tensor=Tensor)
-    try:
+    with torch_in_place(int16="int16"):
         tensor = Tensor(halves.view(np.int16), dtype="torch.bfloat16")
         assert util.array.to_numpy(tensor).tolist() == [1.5, -2.0]
         assert to_numpy(to_array(tensor)).tolist() == [1.5, -2.0] and DataType.from_dtype("torch.bfloat16").number == 16
         assert DataType.from_dtype("torch.float8_e4m3fn") is DataType.FLOAT8E4M3FN
-    finally:
-        del sys.modules["torch"]
-        if before is not None:
-            sys.modules["torch"] = before
+
+
+def test_scalars_of_torch_stay_scalars():
+    with torch_in_place(from_numpy=Tensor):
+        found = util.array.abs(Tensor(np.array(-2.0, np.float32)))
+        assert isinstance(found, Tensor) and found.shape == () and found.array == 2
+        top = PostprocessFunc.top_k(1)(IterationResult({"y": Tensor(np.array([[3.0, 1.0], [2.0, 4.0]]))}))["y"]
+        assert isinstance(top, Tensor) and top.array.tolist() == [[0], [1]]
+
+
+def test_functions_of_scripts_have_their_attributes():
+    with open("script.py", "w", encoding="utf-8") as file:
+        file.write("class Compare:\n    limit = 3\n    def __call__(self, a):\n        return a + self.limit\n")
+    found = InvokeFromScript("script.py", "Compare")
+    assert found.limit == 3 and found(4) == 7 and found.__name__ == "Compare"
+    with checks.raises(PolygraphyException, "Could not import symbol: Nothing from script"):
+        InvokeFromScript("script.py", "Nothing")()
+
+
+class FailingRunner:
+    name = "failing"
+
+
+class Counting(OnnxrtRunner):
+    activations = 0
+
+    def activate_impl(self):
+        Counting.activations += 1
+        super().activate_impl()
+
+
+def test_runs_in_processes_of_their_own_load_nothing_here():
+    checks.save_identity()
+    runner = Counting(SessionFromOnnx("identity.onnx"))
+    loader = DataLoader(iterations=2)
+    results = Comparator.run([runner, BackendRunner("identity.onnx", "ref")], data_loader=loader, use_subprocess=True,
+                             save_inputs_path="inputs.json")
+    assert Counting.activations == 0 and bool(Comparator.compare_accuracy(results)) and len(load_json("inputs.json")) == 2
+    with checks.raises(PolygraphyException, "failing"):
+        Comparator.run([FailingRunner()], use_subprocess=True)
 
 
 def test_figures_of_outputs():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import copy
+import pickle
 
 from assay import _native, util
 from assay.comparator.compare import SimpleCompareFunc
@@ -46,7 +47,7 @@ def _run_one(runner, cache, warm_up):
 
 
 def _run_in_child(runner, cache, warm_up, timeout):
-    """The same in a process of its own; its death is an error of this one."""
+    """The same in a process of its own; its death is an error of this one. Inputs that it loaded stay in the cache."""
     import multiprocessing
 
     context = multiprocessing.get_context("fork")
@@ -57,7 +58,7 @@ def _run_in_child(runner, cache, warm_up, timeout):
     try:
         if not here.poll(timeout):
             raise TimeoutError
-        kind, result = here.recv()
+        kind, *result = pickle.loads(here.recv_bytes())
     except (EOFError, TimeoutError) as error:
         child.kill()
         child.join()
@@ -65,15 +66,20 @@ def _run_in_child(runner, cache, warm_up, timeout):
         G_LOGGER.critical(f"{runner.name} | its process {what}")
     child.join()
     if kind == "error":
-        G_LOGGER.critical(f"{runner.name} | {result}")
-    return result
+        G_LOGGER.critical(f"{runner.name} | {result[0]}")
+    iterations, cache.cache = result
+    cache.save()
+    return iterations
 
 
 def _child(pipe, runner, cache, warm_up):
     try:
-        pipe.send(("results", _run_one(runner, cache, warm_up)))
+        with util.TempAttrChange(cache, {"save_inputs_path": ""}):  # this process is not the one that saves them
+            results = _run_one(runner, cache, warm_up)
+        # By value: torch would hand its tensors on by files that end with this process.
+        pipe.send_bytes(pickle.dumps(("results", results, cache.cache)))
     except Exception as error:
-        pipe.send(("error", f"{type(error).__name__}: {error}"))
+        pipe.send_bytes(pickle.dumps(("error", f"{type(error).__name__}: {error}")))
     pipe.close()
 
 
@@ -124,9 +130,6 @@ class Comparator:
         results = RunResults()
         for runner in runners:
             if use_subprocess:
-                if not cache.cache:
-                    with runner as active:
-                        cache.set_input_metadata(active.get_input_metadata(use_numpy_dtypes=False))
                 iterations = _run_in_child(runner, cache, util.default(warm_up, 0), subprocess_timeout)
             else:
                 iterations = _run_one(runner, cache, util.default(warm_up, 0))

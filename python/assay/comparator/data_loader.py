@@ -199,8 +199,13 @@ class DataLoaderCache:
         if not isinstance(first, dict):
             hint = "; outputs become inputs with `assay data merge`" if type(first).__name__ == "tuple" else ""
             G_LOGGER.critical(f"a data loader gives dictionaries of arrays, this one a {type(first).__name__}{hint}")
+        self.save()
+
+    def save(self) -> None:
+        """Writes the inputs, once, if a path was given."""
         if self.save_inputs_path:
             save_json([dict(each) for each in self.cache], self.save_inputs_path, "input data")
+            self.save_inputs_path = None
 
     def __getitem__(self, index):
         feeds = self.cache[index]

@@ -35,7 +35,8 @@ class TopKPostprocessFunc(BasePostprocessFunc):
         k, axis = wanted if isinstance(wanted, tuple) else (wanted, -1)
         shape = getattr(value, "shape", ())
         length = shape[axis] if len(shape) and -len(shape) <= axis < len(shape) else 1
-        return to_numpy(_native.top_k(value, min(k, length), axis))
+        found = to_numpy(_native.top_k(value, min(k, length), axis))
+        return util.array.to_torch(found) if util.array.is_torch(value) else found
 
 
 class PostprocessFunc:

@@ -66,7 +66,7 @@ def constantmethod(func):
         before = dict(vars(self))
         result = func(self, *args, **kwargs)
         if any(vars(self).get(name) is not value for name, value in before.items()) or len(vars(self)) != len(before):
-            G_LOGGER.internal_error(f"`{func.__name__}` changed its object, which it promises not to")
+            G_LOGGER.internal_error(f"{self!r} was mutated in a constant method: {func.__name__}()")
         return result
 
     return checked

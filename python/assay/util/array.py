@@ -69,7 +69,7 @@ def to_torch(obj):
 def _like(obj, result):
     import numpy as np
 
-    return to_torch(np.ascontiguousarray(result)) if is_torch(obj) else result
+    return to_torch(np.asarray(result, order="C")) if is_torch(obj) else result
 
 
 # What can be said without looking at elements.

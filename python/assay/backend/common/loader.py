@@ -39,16 +39,24 @@ class SaveBytes(BaseLoader):
 
 @mod.export(funcify=True)
 class InvokeFromScript(BaseLoader):
-    """Calls a function of a script with the arguments of the call; a class is made first."""
+    """Calls a function of a script with the arguments of the call; a class is made first. It has the attributes of both."""
 
     def __init__(self, path, name) -> None:
         self._path = path
         self._name = name
 
-    def call_impl(self, *args, **kwargs):
-        import inspect
+    @property
+    def __name__(self):
+        return self._name
 
-        function = mod.import_from_script(self._path, self._name)
-        if inspect.isclass(function):
-            function = function()
-        return function(*args, **kwargs)
+    def _load(self):
+        found = mod.import_from_script(self._path, self._name)
+        return found() if isinstance(found, type) else found
+
+    def call_impl(self, *args, **kwargs):
+        return self._load()(*args, **kwargs)
+
+    def __getattr__(self, name):
+        if name.startswith("_"):
+            raise AttributeError(name)
+        return getattr(self._load(), name)
