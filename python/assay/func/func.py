@@ -6,15 +6,13 @@ from assay import config
 from assay.logger import G_LOGGER
 
 
-def _as_tuple(values):
+def make_iterable(values):
+    """A tuple as it is, and anything else as the only element of one."""
     return values if isinstance(values, tuple) else (values,)
 
 
 def _name(func):
     return getattr(func, "__name__", type(func).__name__)
-
-
-make_iterable = _as_tuple  # its name in Polygraphy
 
 
 def extend(extend_func):
@@ -29,7 +27,7 @@ def extend(extend_func):
             import inspect
 
             returned = extend_func(*args, **kwargs)
-            values = _as_tuple(returned)
+            values = make_iterable(returned)
             parameters = list(inspect.signature(func).parameters.values())
             takes_any = any(each.kind == each.VAR_POSITIONAL for each in parameters)
             if not parameters and values == (None,):
