@@ -132,6 +132,8 @@ def test_what_scripts_ask_of_graphs():
     assert "2 nodes have the name `same`" in log.getvalue()
     domains = update_import_domains(gs.Graph(nodes, opset=14))
     assert [(each.domain, each.version) for each in domains] == [("", 14), ("mine", 1)]
+    assert str(gs.Function("F")).startswith("Function F, Domain onnx_graphsurgeon, Opset 11\n")
+    assert repr(gs.Node.AttributeRef("a", int)) == "Node.AttributeRef(name='a', type=<class 'int'>)"
     assert misc.convert_from_onnx_attr_type(AttributeProto.FLOATS) == list[float]
     assert misc.convert_to_onnx_attr_type(list[gs.Graph]) == AttributeProto.GRAPHS
     assert misc.convert_to_onnx_attr_type(np.float32) == AttributeProto.FLOAT

@@ -152,6 +152,35 @@ def test_json_of_registered_classes():
         Decoder.register(Point)(decode)
 
 
+def test_what_is_not_there_is_of_two_kinds():
+    for kind in (PolygraphyException, ValueError):
+        with checks.raises(kind, "not the JSON of saved data"):
+            from_json("{nothing")
+    results = RunResults([("r", [IterationResult({"y": np.ones(2)}, runner_name="r")])])
+    for kind in (PolygraphyException, KeyError):
+        with checks.raises(kind, "`s` does not exist in this RunResults"):
+            results["s"]
+    with checks.raises(IndexError):
+        results[1]
+    with checks.raises(PolygraphyException, "a list is no array"):
+        util.array.dtype([1, 2])
+
+
+def test_metadata_as_text():
+    meta = TensorMetadata().add("x", np.float32, (1, "N", -1), docstring="an image").add("y", None, None)
+    assert str(meta) == "{x [dtype=float32, shape=(1, 'N', -1), an image],\n y}"
+
+
+def test_comparisons_say_what_they_compared():
+    a, b = (IterationResult({name: np.ones(2, np.float32)}, runner_name="r") for name in ("y", "z"))
+    result = CompareFunc.simple()(a, b)["y"]
+    assert (result.output0_name, result.output1_name) == ("y", "z")
+    c, d = (IterationResult({"y": np.array(values, np.float32)}, runner_name="r")
+            for values in ((0, 1, 2, 3), (0.15, 1.25, 2.5, 3.75)))
+    assert CompareFunc.simple(atol=0.4125, rtol=0, check_error_stat="mean")(c, d)["y"]
+    assert not CompareFunc.simple(atol=0.4124, rtol=0, check_error_stat="mean")(c, d)["y"]
+
+
 def test_files_that_are_not_there():
     for work in (lambda: load_json("nothere.json"), lambda: RunResults.load("nothere.json"), lambda: util.load_file("no")):
         with checks.raises(FileNotFoundError, "No such file"):

@@ -192,7 +192,7 @@ def test_runners_and_comparisons():
     two_layers()
     x = np.arange(6, dtype=np.float32).reshape(2, 3) - 2
     with OnnxrtRunner(SessionFromOnnx("two.onnx")) as runner:
-        assert str(runner.get_input_metadata()) == "{x [dtype=float32, shape=(N, 3)]}"
+        assert str(runner.get_input_metadata()) == "{x [dtype=float32, shape=('N', 3)]}"
         outputs = runner.infer(feed_dict={"x": x})
         assert np.array_equal(outputs["y"], np.maximum(x @ np.arange(9, dtype=np.float32).reshape(3, 3), 0))
         assert runner.last_inference_time() > 0
@@ -422,7 +422,7 @@ def test_functions_about_functions():
 
 def test_metadata_and_types():
     meta = TensorMetadata().add("X", np.float32, (64, 64)).add("Y", DataType.INT64, ("N", -1)).add("Z", None, None)
-    assert str(meta) == "{X [dtype=float32, shape=(64, 64)],\n Y [dtype=int64, shape=(N, -1)],\n Z}"
+    assert str(meta) == "{X [dtype=float32, shape=(64, 64)],\n Y [dtype=int64, shape=('N', -1)],\n Z}"
     assert DataType.from_dtype(np.float16) == DataType.FLOAT16 and DataType.FLOAT16.numpy() == np.float16
     assert DataType.from_dtype("tensor(float)") == DataType.FLOAT32 and DataType.FLOAT32.onnxrt() == "tensor(float)"
     assert DataType.from_dtype(onnx.TensorProto.BFLOAT16) == DataType.BFLOAT16 and DataType.INT4.itemsize == 0.5

@@ -61,12 +61,9 @@ class MetadataTuple:
         if self.dtype is not None:
             parts.append(f"dtype={self.dtype}")
         if self.shape is not None:
-            dims = ", ".join(str(dim) for dim in self.shape)
-            parts.append(f"shape=({dims}{',' if len(self.shape) == 1 else ''})")
-            if self.shape.min is not None:
-                parts.append(f"min_shape={tuple(self.shape.min)}")
-            if self.shape.max is not None:
-                parts.append(f"max_shape={tuple(self.shape.max)}")
+            parts.append(f"shape={tuple(self.shape)}")
+        if self.docstring:
+            parts.append(self.docstring)
         return f"[{', '.join(parts)}]" if parts else ""
 
     def __eq__(self, other):

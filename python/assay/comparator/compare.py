@@ -74,6 +74,8 @@ class BaseCompareFunc:
                                    f"({_describe(b)})")
             with G_LOGGER.indent():
                 results[name] = self.compare_output(name, a, b)
+                if isinstance(results[name], CompareResult):
+                    results[name].output0_name, results[name].output1_name = name, partner
             if self.fail_fast and not results[name]:
                 break
         if not results and len(iter_result0):

@@ -2,7 +2,15 @@
 
 from __future__ import annotations
 
+from assay.exception import PolygraphyException
 from assay.logger import G_LOGGER
+
+
+class MissingEntryException(PolygraphyException, KeyError):
+    """There is nothing of that key."""
+
+    def __str__(self):
+        return str(self.args[0])
 
 
 class Pairs:
@@ -18,7 +26,7 @@ class Pairs:
             if name == key:
                 return i
         G_LOGGER.critical(f"`{key}` does not exist in this {type(self).__name__}; there is: "
-                          f"{', '.join(str(name) for name, _ in self.lst)}")
+                          f"{', '.join(str(name) for name, _ in self.lst)}", MissingEntryException)
 
     def __len__(self):
         return len(self.lst)

@@ -1,5 +1,7 @@
 """What one comparison of an output measured, and the thresholds that it is judged by."""
 
+from __future__ import annotations
+
 import math
 
 from assay.json import add_json_methods
@@ -120,6 +122,8 @@ class CompareResult:
     """What was measured of one output; true if it is within the thresholds."""
 
     FIELDS: tuple = ()
+    output0_name: str | None = None  # what was compared
+    output1_name: str | None = None
 
     def __init__(self, thresholds=None) -> None:
         self.thresholds = thresholds

@@ -8,6 +8,7 @@ import json
 import sys
 
 from assay import constants
+from assay.exception import PolygraphyException
 from assay.logger import G_LOGGER
 
 TYPE_CHECKING = False
@@ -176,6 +177,10 @@ def _from_dict(dct):
     return _CLASSES[name].from_dict(dct)
 
 
+class MalformedJsonException(PolygraphyException, ValueError):
+    """A text is no JSON, or not that of saved data."""
+
+
 def to_json(obj) -> str:
     """The object as text."""
     return json.dumps(obj, cls=Encoder, indent=constants.TAB)
@@ -186,7 +191,7 @@ def from_json(src: str) -> Any:
     try:
         return json.loads(src, cls=Decoder)
     except (ValueError, KeyError, EOFError) as error:
-        G_LOGGER.critical(f"this is not the JSON of saved data: {error}")
+        G_LOGGER.critical(f"this is not the JSON of saved data: {error}", MalformedJsonException)
 
 
 def save_json(obj, dest, description: str | None = None) -> None:

@@ -47,7 +47,7 @@ def to_numpy(obj):
         return obj.numpy()
     if is_numpy(obj):
         return obj
-    G_LOGGER.critical(f"a {type(obj).__name__} is no array: expected numpy's, a tensor of torch or memory of a device")
+    _refuse(obj)
 
 
 def to_torch(obj):
@@ -75,14 +75,24 @@ def _like(obj, result):
 # What can be said without looking at elements.
 
 
+def _known(obj):
+    if not (is_torch(obj) or is_numpy(obj) or hasattr(obj, "dtype") and hasattr(obj, "shape")):
+        _refuse(obj)
+    return obj
+
+
+def _refuse(obj):
+    G_LOGGER.critical(f"a {type(obj).__name__} is no array: expected numpy's, a tensor of torch or memory of a device")
+
+
 def dtype(obj):
     """The DataType."""
-    return DataType.from_dtype(obj.dtype)
+    return DataType.from_dtype(_known(obj).dtype)
 
 
 def shape(obj):
     """Its dims."""
-    return obj.shape
+    return _known(obj).shape
 
 
 def size(obj):
@@ -92,7 +102,7 @@ def size(obj):
 
 def nbytes(obj):
     """The bytes of its elements."""
-    return obj.numel() * obj.element_size() if is_torch(obj) else obj.nbytes
+    return obj.numel() * obj.element_size() if is_torch(obj) else _known(obj).nbytes
 
 
 def data_ptr(obj):

@@ -1,7 +1,5 @@
 """Local functions of models."""
 
-from collections import OrderedDict
-
 from assay.graphsurgeon.ir.graph import Graph
 from assay.graphsurgeon.ir.tensor import Tensor, Variable
 from assay.graphsurgeon.logger import G_LOGGER
@@ -89,5 +87,5 @@ class Function(Graph):
 
     def __str__(self):
         nodes = "\n".join(str(node) for node in self.nodes)
-        return (f"Function {self.name}, Domain {self.domain}\nInputs: {self.inputs}\nNodes: {nodes}\n"
-                f"Outputs: {self.outputs}\nAttributes: {OrderedDict(self.attrs)}")
+        return (f"Function {self.name}, Domain {self.domain}, Opset {self.opset}\nInputs: {self.inputs}\nNodes: {nodes}\n"
+                f"Outputs: {self.outputs}")

@@ -58,7 +58,7 @@ class Node(misc.Linked):
         __hash__ = None  # type: ignore[assignment]
 
         def __repr__(self):
-            return f"AttributeRef({self.name!r}, {self.type!r})"
+            return f"Node.AttributeRef(name={self.name!r}, type={self.type!r})"
 
     def __init__(self, op: str, name: str | None = None, attrs: dict | None = None, inputs=None, outputs=None, domain=None) -> None:
         self.op = op
