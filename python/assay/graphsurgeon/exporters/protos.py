@@ -52,14 +52,18 @@ def export_tensor_proto(tensor: Constant):
     return constant_to_onnx_tensor(tensor)
 
 
-def export_sparse_tensor_proto(tensor: Constant):
+def export_sparse_tensor_proto(tensor: Tensor):
     """The SparseTensorProto of a constant of SparseValues."""
     import onnx
 
-    if not isinstance(tensor._values, SparseValues):
+    if not (isinstance(tensor, Constant) and isinstance(tensor._values, SparseValues)):
         G_LOGGER.critical(f"`{tensor.name}` is not sparse")
-    graph = whole_graph(Graph(outputs=[tensor]), False)
-    return onnx.SparseTensorProto.FromString(graph.sparse_initializer[0].SerializeToString())
+    made = tensor._values.message
+    if made is None:
+        made = whole_graph(Graph(outputs=[tensor]), False).sparse_initializer[0]
+    made = onnx.SparseTensorProto.FromString(made.SerializeToString())
+    made.values.name = tensor.name
+    return made
 
 
 def export_value_info_proto(tensor: Tensor, do_type_check):
@@ -87,6 +91,8 @@ def export_graph(graph: Graph, do_type_check=True):
         location = getattr(tensors.get(each.name), "data_location", None)
         if location == each.DEFAULT:
             each.data_location = location
+    for each in proto.sparse_initializer:
+        each.CopyFrom(export_sparse_tensor_proto(tensors[each.values.name]))
     return proto
 
 

@@ -60,7 +60,7 @@ def get_itemsize(dtype):
 def import_tensor(proto):
     """A constant for a TensorProto or SparseTensorProto, a variable for a ValueInfoProto."""
     if hasattr(proto, "indices"):
-        return Constant(proto.values.name, SparseValues(_sparse_array(proto)), proto.values.data_location)
+        return Constant(proto.values.name, SparseValues(_sparse_array(proto), proto), proto.values.data_location)
     if hasattr(proto, "data_type"):
         location = int(proto.data_location) if proto.HasField("data_location") else None
         return Constant(proto.name, LazyValues(proto), location)
@@ -123,11 +123,19 @@ def import_graph(proto, tensor_map=None, opset=None, import_domains=None, produc
     importer.functions = misc.default_value(functions, [])
     graph = importer.graph(found["graph"], functions=importer.functions, producer_name=producer_name,
                            producer_version=producer_version, ir_version=ir_version)
-    locations = {each.name: int(each.data_location) for each in proto.initializer if each.HasField("data_location")}
-    for name, tensor in graph.tensors().items() if locations else ():
-        if name in locations and isinstance(tensor, Constant):
-            tensor.data_location = locations[name]
+    _keep_what_weights_say(graph, proto)
     return graph
+
+
+def _keep_what_weights_say(graph, proto):
+    """What is written again as it was read: where elements are, and sparse weights."""
+    locations = {each.name: int(each.data_location) for each in proto.initializer if each.HasField("data_location")}
+    sparse = {each.values.name: each for each in proto.sparse_initializer}
+    for name, tensor in graph.tensors().items() if locations or sparse else ():
+        if isinstance(tensor, Constant):
+            tensor.data_location = locations.get(name)
+            if name in sparse and isinstance(tensor._values, SparseValues):
+                tensor._values.message = sparse[name]
 
 
 def import_node(proto, tensor_map, subgraph_tensor_map, opset, import_domains):

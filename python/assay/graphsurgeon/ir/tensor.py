@@ -134,10 +134,11 @@ class _Described:
 
 
 class SparseValues(LazyValues):
-    """Elements of which most are zero: (values, indices, dims)."""
+    """Elements of which most are zero: (values, indices, dims). `message`: the SparseTensorProto that they came from."""
 
-    def __init__(self, tensor) -> None:
+    def __init__(self, tensor, message=None) -> None:
         self.tensor = tensor
+        self.message = message
         self.shape = list(tensor[2])
         self.dtype = dtype_of(tensor[0].number)
         self.nbytes = tensor[0].nbytes + tensor[1].nbytes
