@@ -208,9 +208,9 @@ def test_runners_and_comparisons():
     assert len(results) == 2 and len(results[0][1]) == 2 and len(load_json("inputs.json")) == 2
     assert bool(Comparator.compare_accuracy(results, compare_func=CompareFunc.simple(atol=1e-8)))
     assert Comparator.validate(results, check_inf=True)
-    top = Comparator.postprocess(results, PostprocessFunc.top_k(k=(2, 1)))
     expected = np.argsort(-results[0][1][0]["y"], axis=1, kind="stable")[:, :2]
-    assert np.array_equal(top[0][1][0]["y"], expected)
+    top = Comparator.postprocess(results, PostprocessFunc.top_k(k=(2, 1)))
+    assert top is results and np.array_equal(top[0][1][0]["y"], expected)
     results[1][1][1]["y"] = copy.deepcopy(results[1][1][1]["y"]) + 1
     verdict = Comparator.compare_accuracy(results)
     assert not verdict and verdict.stats() == (1, 1, 2) and verdict.percentage() == 0.5

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import contextlib
 import copy
 import pickle
 
 from assay import _native, util
-from assay.comparator.compare import SimpleCompareFunc
+from assay.comparator import streams
+from assay.comparator.compare import IndicesCompareFunc, SimpleCompareFunc
 from assay.comparator.data_loader import DataLoader, DataLoaderCache
+from assay.comparator.results import SimpleThreshold
 from assay.comparator.struct import AccuracyResult, AccuracyResults, IterationResult, RunResults
+from assay.json import IterationWriter, is_single_file
 from assay.logger import G_LOGGER
 
 TYPE_CHECKING = False
@@ -83,35 +85,6 @@ def _child(pipe, runner, cache, warm_up):
     pipe.close()
 
 
-def _stream(runners, data_loader):
-    """Results of one iteration each; all runners are active at once."""
-    with contextlib.ExitStack() as stack:
-        active = [stack.enter_context(runner) for runner in runners]
-        cache = DataLoaderCache(data_loader)
-        cache.set_input_metadata(active[0].get_input_metadata(use_numpy_dtypes=False))
-        for i in range(len(cache)):
-            results = RunResults()
-            for runner in active:
-                cache.set_input_metadata(runner.get_input_metadata(use_numpy_dtypes=False))
-                outputs = copy.deepcopy(runner.infer(cache[i]))
-                results.append((runner.name, [IterationResult(outputs, runner.last_inference_time(), runner.name)]))
-            yield results
-
-
-def _all_results(run_results):
-    if isinstance(run_results, RunResults):
-        return run_results
-    if not util.is_sequence(run_results):
-        G_LOGGER.critical(f"expected RunResults or a list of them, seen {type(run_results).__name__}")
-    joined = RunResults()
-    parts = list(run_results)
-    if parts and isinstance(parts[0], RunResults):
-        return RunResults.concat(parts)
-    for each in parts:
-        joined += _all_results(each)
-    return joined
-
-
 class Comparator:
     """Compares backends."""
 
@@ -125,7 +98,7 @@ class Comparator:
         if streaming:
             if warm_up or use_subprocess:
                 G_LOGGER.critical("streaming runs have neither warm-up runs nor processes of their own")
-            return _stream(runners, data_loader)
+            return streams.run_streaming(runners, data_loader, save_inputs_path, save_outputs_path, save_input_blob_path)
         cache = DataLoaderCache(data_loader, save_inputs_path)
         results = RunResults()
         for runner in runners:
@@ -134,19 +107,22 @@ class Comparator:
             else:
                 iterations = _run_one(runner, cache, util.default(warm_up, 0))
             results.append((runner.name, iterations))
-        if save_outputs_path:
-            results.save(save_outputs_path)
-        if save_input_blob_path:
-            _save_blobs(cache, save_input_blob_path)
+        _save(results, save_outputs_path)
+        blobs = streams.BlobWriter(save_input_blob_path)
+        for feeds in cache.cache:
+            blobs.append(feeds)
         return results
 
     @staticmethod
     def postprocess(run_results: RunResults, postprocess_func: Callable) -> RunResults:
-        """Changes the outputs of all iterations."""
-        processed = RunResults()
-        for name, iterations in _all_results(run_results):
-            processed.append((name, [postprocess_func(each) for each in iterations]))
-        return processed
+        """Changes the outputs of all iterations, and gives the results again; of a stream, or a list, another one."""
+        if isinstance(run_results, (list, tuple)):
+            return [Comparator.postprocess(each, postprocess_func) for each in run_results]  # type: ignore[return-value]
+        if streams.is_stream(run_results):
+            return streams.mapped(run_results, lambda each: Comparator.postprocess(each, postprocess_func))
+        for _, iterations in run_results:
+            iterations[:] = [postprocess_func(each) for each in iterations]
+        return run_results
 
     @staticmethod
     def default_comparisons(run_results):
@@ -156,37 +132,82 @@ class Comparator:
     @staticmethod
     def compare_accuracy(run_results: RunResults, fail_fast: bool = False, comparisons=None,
                          compare_func: Callable | None = None, check_average: bool = False) -> AccuracyResults:
-        """Compares outputs, each runner's with the next one's; gives AccuracyResults."""
-        results = _all_results(run_results)
+        """Compares outputs, each runner's with the next one's; gives AccuracyResults.
+
+        A list is one of several runs. Of a stream, as of run(streaming=True), an iteration is compared at a time.
+        """
         functions = compare_func if isinstance(compare_func, (list, tuple)) else [compare_func]
-        pairs = util.default(comparisons, Comparator.default_comparisons(results))
-        compared = AccuracyResults()
-        for function in functions:
-            compared.append(_compare(results, pairs, function or SimpleCompareFunc(), fail_fast))
-            if check_average:
-                compared[-1].aggregation = "average"
-        return compared
+        functions = [util.default(each, SimpleCompareFunc()) for each in functions]
+        aggregation = "average" if check_average else "per_sample"
+        if check_average:
+            _check_averages(functions, fail_fast)
+        if isinstance(run_results, RunResults):
+            pairs = util.default(comparisons, Comparator.default_comparisons(run_results))
+            found = [_compare(run_results, pairs, each, fail_fast) for each in functions]
+        else:
+            found = _compare_streams(run_results, comparisons, functions, fail_fast)
+        for each in found:
+            each.aggregation = aggregation
+        return AccuracyResults(found)
 
     @staticmethod
     def validate(run_results: RunResults, check_inf: bool | None = None, check_nan: bool | None = None,
                  fail_fast: bool | None = None) -> bool:
-        """Whether outputs are free of NaN, and of infinities if `check_inf`."""
-        is_valid = True
-        for name, iterations in _all_results(run_results):
-            for index, iteration in enumerate(iterations):
-                for output, value in iteration.items():
-                    nans, infinities = _native.validate(util.array_of(value))
-                    faults = []
-                    if nans and util.default(check_nan, True):
-                        faults.append(f"{nans} NaN")
-                    if infinities and util.default(check_inf, False):
-                        faults.append(f"{infinities} infinite")
-                    if faults:
-                        is_valid = False
-                        G_LOGGER.error(f"{name} | iteration {index} | output '{output}': {', '.join(faults)} element(s)")
-                    if faults and fail_fast:
-                        return False
-        return is_valid
+        """Whether outputs are free of NaN, and of infinities if `check_inf`.
+
+        Of a list, a list of that; of a stream, the stream again, which then ends with an error where they are not.
+        """
+        check_inf, check_nan = util.default(check_inf, False), util.default(check_nan, True)
+        if isinstance(run_results, (list, tuple)):
+            found = [Comparator.validate(each, check_inf, check_nan, fail_fast) for each in run_results]
+            return found  # type: ignore[return-value]
+        if streams.is_stream(run_results):
+            return streams.mapped(run_results, lambda each: _valid_or_end(each, check_inf, check_nan))
+        return _validate(run_results, check_inf, check_nan, fail_fast)
+
+
+def _validate(results, check_inf, check_nan, fail_fast):
+    is_valid = True
+    for name, iterations in results:
+        for index, iteration in enumerate(iterations):
+            for output, value in iteration.items():
+                nans, infinities = _native.validate(util.array_of(value))
+                faults = [f"{nans} NaN"] if nans and check_nan else []
+                faults += [f"{infinities} infinite"] if infinities and check_inf else []
+                if faults:
+                    is_valid = False
+                    G_LOGGER.error(f"{name} | iteration {index} | output '{output}': {', '.join(faults)} element(s)")
+                if faults and fail_fast:
+                    return False
+    return is_valid
+
+
+def _valid_or_end(results, check_inf, check_nan):
+    if not _validate(results, check_inf, check_nan, True):
+        G_LOGGER.critical("an output has elements that are no numbers, or infinite")
+    return results
+
+
+def _save(results, path):
+    if path and is_single_file(path):
+        results.save(path)
+    elif path:
+        with IterationWriter(path, description="inference results") as writer:
+            for each in results.split():
+                writer.append(each)
+
+
+def _check_averages(functions, fail_fast):
+    """Refuses comparisons of which no average can be judged."""
+    if fail_fast:
+        G_LOGGER.critical("check_average and fail_fast cannot be used together: an average is of all iterations")
+    for function in functions:
+        if not hasattr(function, "thresholds_for") or isinstance(function, IndicesCompareFunc):
+            G_LOGGER.critical(f"{type(function).__name__} does not support average comparison: it measures nothing")
+        threshold = function.thresholds_for("")
+        if isinstance(threshold, SimpleThreshold) and threshold.check_error_stat == "elemwise":
+            G_LOGGER.critical("check_average is not supported with check_error_stat='elemwise', which has no statistic: "
+                              "take max, mean, median or quantile")
 
 
 def _compare(results, pairs, function, fail_fast):
@@ -204,19 +225,34 @@ def _compare(results, pairs, function, fail_fast):
                 if fail_fast and not all(bool(each) for each in judged[-1].values()):
                     break
         found[(name0, name1)] = judged
-        matched, _, total = found.stats((name0, name1))
-        log = G_LOGGER.finish if matched == total else G_LOGGER.error
-        log(f"Accuracy Summary | {name0} vs. {name1} | Passed: {matched}/{total} iterations | Pass Rate: "
-            f"{100 * found.percentage((name0, name1)):.2f}%")
-        if fail_fast and matched != total:
+        _tell_summary(found, (name0, name1))
+        if fail_fast and not all(bool(result) for each in judged for result in each.values()):
             break
     return found
 
 
-def _save_blobs(cache, folder):
-    import os
+def _tell_summary(found, pair):
+    matched, _, total = found.stats(pair)
+    log = G_LOGGER.finish if matched == total else G_LOGGER.error
+    log(f"Accuracy Summary | {pair[0]} vs. {pair[1]} | Passed: {matched}/{total} iterations | Pass Rate: "
+        f"{100 * found.percentage(pair):.2f}%")
 
-    for index, feeds in enumerate(cache.cache):
-        os.makedirs(os.path.join(folder, str(index)), exist_ok=True)
-        for name, value in feeds.items():
-            util.array_of(value).tofile(os.path.join(folder, str(index), f"{name.replace('/', '_')}.bin"))
+
+def _compare_streams(run_results, comparisons, functions, fail_fast):
+    """The same for several runs, or for one that comes an iteration at a time."""
+    found = [AccuracyResult() for _ in functions]
+    merged = streams.side_by_side(run_results if isinstance(run_results, (list, tuple)) else [run_results])
+    try:
+        for results in merged:
+            for first, second in util.default(comparisons, Comparator.default_comparisons(results)):
+                (name0, (a, *_)), (name1, (b, *_)) = results[first], results[second]
+                for judged, function in zip(found, functions):
+                    judged[(name0, name1)] = [*judged.get((name0, name1), []), function(a, b)]
+            if fail_fast and not all(map(bool, found)):
+                break
+    finally:
+        merged.close()
+    for judged in found:
+        for pair in judged.keys():
+            _tell_summary(judged, pair)
+    return found

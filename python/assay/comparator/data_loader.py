@@ -8,7 +8,7 @@ from assay import _native, constants, util
 from assay._arrays import to_numpy
 from assay.common import TensorMetadata
 from assay.exception import PolygraphyException
-from assay.json import load_json, save_json
+from assay.json import IterationWriter, iterate_from_files, iterate_json_list
 from assay.logger import G_LOGGER, LogMode
 
 
@@ -126,19 +126,11 @@ class StreamingDataLoader:
     """Saved inputs, an iteration at a time: of files, or of the files of folders in the order of their names."""
 
     def __init__(self, paths, allow_dirs=True) -> None:
-        self.paths = [paths] if isinstance(paths, str) else list(paths)
+        self.paths = paths
         self.allow_dirs = allow_dirs
 
     def __iter__(self):
-        import os
-
-        for path in self.paths:
-            files = [path]
-            if self.allow_dirs and os.path.isdir(path):
-                files = [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(".json")]
-            for file in files:
-                loaded = load_json(file, "input data")
-                yield from loaded if isinstance(loaded, list) else [loaded]
+        return iterate_from_files(self.paths, lambda path: iterate_json_list(path, "input data"), self.allow_dirs)
 
 
 def fit_array(name, value, meta):
@@ -195,16 +187,15 @@ class DataLoaderCache:
         self.cache = list(_source_of(self.data_loader))
         if not self.cache:
             G_LOGGER.critical("the data loader gave no inputs")
-        first = self.cache[0]
-        if not isinstance(first, dict):
-            hint = "; outputs become inputs with `assay data merge`" if type(first).__name__ == "tuple" else ""
-            G_LOGGER.critical(f"a data loader gives dictionaries of arrays, this one a {type(first).__name__}{hint}")
+        check_feed_dict(self.cache[0])
         self.save()
 
     def save(self) -> None:
         """Writes the inputs, once, if a path was given."""
         if self.save_inputs_path:
-            save_json([dict(each) for each in self.cache], self.save_inputs_path, "input data")
+            with IterationWriter(self.save_inputs_path, description="input data") as writer:
+                for feeds in self.cache:
+                    writer.append(dict(feeds))
             self.save_inputs_path = None
 
     def __getitem__(self, index):
@@ -232,6 +223,20 @@ class DataLoaderCache:
             return self.data_loader[index]
         except Exception:
             return None
+
+
+def check_feed_dict(feeds, source="a data loader") -> None:
+    """Raises where it is no dictionary of arrays by name."""
+    if isinstance(feeds, dict) and all(isinstance(name, str) for name in feeds):
+        return
+    hint = "; outputs become inputs with `assay data merge`" if type(feeds).__name__ in ("tuple", "RunResults") else ""
+    G_LOGGER.critical(f"{source} gives dictionaries of arrays by name, this one a {type(feeds).__name__}{hint}")
+
+
+def coerce_feed_dict(feeds, input_metadata):
+    """Inputs, fitted to what a runner wants."""
+    return OrderedDict((name, _fit_input(feeds, place, name, meta))
+                       for place, (name, meta) in enumerate(input_metadata.items()))
 
 
 def _fit_input(feeds, place, name, meta):

@@ -15,7 +15,7 @@ from assay.common import FormattedArray
 from assay.comparator.accuracy import AccuracyResult, AccuracyResults
 from assay.comparator.pairs import Pairs, table
 from assay.exception import MissingFileException
-from assay.json import add_json_methods
+from assay.json import add_json_methods, iterate_from_files
 from assay.logger import G_LOGGER
 
 __all__ = ["AccuracyResult", "AccuracyResults", "IterationResult", "LazyArray", "RunResults"]
@@ -197,14 +197,8 @@ class RunResults(Pairs):
 
     @staticmethod
     def load_streaming(path, allow_dirs=True):
-        """The results of a file, or of the files of a folder in the order of their names, one iteration at a time."""
-        import os
-
-        paths = [path]
-        if allow_dirs and os.path.isdir(path):
-            paths = [os.path.join(path, name) for name in sorted(os.listdir(path)) if name.endswith(".json")]
-        for each in paths:
-            yield from RunResults.load(each).split()
+        """The results of files, or of the files of folders in the order of their names, one iteration at a time."""
+        return iterate_from_files(path, lambda each: RunResults.load(each).split(), allow_dirs)
 
     def to_dict(self):
         return {"lst": [[name, list(iterations)] for name, iterations in self.lst]}

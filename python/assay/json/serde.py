@@ -9,13 +9,17 @@ import sys
 
 from assay import constants
 from assay.exception import PolygraphyException
+from assay.json.iterations import (ITERATION_FILE_INDEX_WIDTH, IterationWriter, is_single_file, iterate_from_files,
+                                   iterate_json_list, list_iteration_files)
 from assay.logger import G_LOGGER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
     from typing import Any
 
-__all__ = ["Decoder", "Encoder", "add_json_methods", "from_json", "load_json", "save_json", "to_json"]
+__all__ = ["Decoder", "Encoder", "ITERATION_FILE_INDEX_WIDTH", "IterationWriter", "add_json_methods", "from_json",
+           "is_single_file", "iterate_from_files", "iterate_json_list", "list_iteration_files", "load_json", "save_json",
+           "to_json"]
 
 _CLASSES: dict = {}  # by the name in files
 # Where classes are that a file may name before their module was imported.
