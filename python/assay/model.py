@@ -6,6 +6,7 @@ import os
 import sys
 
 from assay import _native
+from assay.exception import MissingFileException
 from assay.logger import G_LOGGER
 
 
@@ -53,7 +54,10 @@ class Model:
 
     def CopyFrom(self, other) -> None:
         """Becomes a copy of another model."""
-        self.ParseFromString(other.SerializeToString())
+        if type(other) is Model:
+            self.__dict__.update(_native=other.native, _proto=None, _source=None)
+        else:
+            self.ParseFromString(other.SerializeToString())
 
     def __getattr__(self, name):
         if name.startswith("__"):
@@ -103,8 +107,17 @@ def _from_bytes(data):
 
 def load(path: str | os.PathLike, external_data_dir: str | None = None, ignore_external_data: bool = False) -> Model:
     """Loads a model; weights stay in the file until they are needed."""
-    native = _native.load_model(str(path), external_data_dir or "", bool(ignore_external_data), G_LOGGER.native)
+    native = _load_native(path, external_data_dir or "", bool(ignore_external_data))
     return Model(native, str(path) if ignore_external_data else None)
+
+
+def _load_native(path, external_data_dir="", ignore_external_data=False):
+    try:
+        return _native.load_model(str(path), external_data_dir, ignore_external_data, G_LOGGER.native)
+    except _native.Error as error:
+        if os.path.exists(path):
+            raise
+        raise MissingFileException(str(error)) from None
 
 
 def native_of(model) -> _native.Model:
@@ -114,7 +127,7 @@ def native_of(model) -> _native.Model:
     if isinstance(model, _native.Model):
         return model
     if isinstance(model, (str, os.PathLike)):
-        return _native.load_model(str(model), "", False, G_LOGGER.native)
+        return _load_native(model)
     if isinstance(model, (bytes, bytearray, memoryview)):
         return _native.model_from_bytes(model)
     if hasattr(model, "nodes") and hasattr(model, "tensors"):

@@ -15,7 +15,7 @@ from assay import config, func, mod, util
 from assay._arrays import to_array, to_numpy
 from assay.backend.base import BaseLoader
 from assay.backend.common import InvokeFromScript
-from assay.backend.onnx import fold_constants, onnx_from_path
+from assay.backend.onnx import bytes_from_onnx, fold_constants, modify_outputs, onnx_from_path
 from assay.backend.onnx import util as onnx_util
 from assay.backend.onnxrt import OnnxrtRunner, SessionFromOnnx
 from assay.backend.pluginref import PluginRefRunner, references
@@ -182,11 +182,26 @@ def test_comparisons_say_what_they_compared():
 
 
 def test_files_that_are_not_there():
-    for work in (lambda: load_json("nothere.json"), lambda: RunResults.load("nothere.json"), lambda: util.load_file("no")):
-        with checks.raises(FileNotFoundError, "No such file"):
-            work()
-        with checks.raises(PolygraphyException, "No such file"):
-            work()
+    for work in (lambda: load_json("nothere.json"), lambda: RunResults.load("nothere.json"), lambda: util.load_file("no"),
+                 lambda: onnx_from_path("nothere.onnx"), SessionFromOnnx("nothere.onnx")):
+        for kind in (FileNotFoundError, PolygraphyException):
+            with checks.raises(kind, "no"):
+                work()
+    try:
+        onnx_from_path("nothere.onnx")
+    except PolygraphyException as error:
+        assert error.code == "io"
+
+
+def test_outputs_are_changed_where_they_are():
+    made = checks.model([helper.make_node("Relu", ["x"], ["r"]), helper.make_node("Neg", ["r"], ["y"])],
+                        [("x", 1, [3])], [("y", 1, [3])])
+    kept = modify_outputs(made, outputs=["r"], copy=True)
+    assert [each.graph.output[0].name for each in (kept, made)] == ["r", "y"]
+    assert modify_outputs(made, outputs=["r"]) is made and made.graph.output[0].name == "r"
+    ours = onnx_from_path(checks.save_identity() and "identity.onnx")
+    assert modify_outputs(ours, outputs=["y"]) is ours and [each.name for each in ours.graph.output] == ["y"]
+    assert bytes_from_onnx(import_onnx(made)) == bytes_from_onnx(import_onnx(made.SerializeToString()))
 
 
 def test_open_files_are_read_from_the_beginning():

@@ -17,6 +17,8 @@ class PolygraphyInternalException(PolygraphyException):
 class MissingFileException(PolygraphyException, FileNotFoundError):
     """There is no such file."""
 
+    code = "io"
+
 
 __all__ = ["AssayError", "DataTypeConversionException", "MissingFileException", "PolygraphyException",
            "PolygraphyInternalException"]

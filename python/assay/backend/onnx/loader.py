@@ -66,7 +66,8 @@ class BytesFromOnnx(BaseLoader):
         self._model = model
 
     def call_impl(self):
-        return given(self._model).SerializeToString()
+        model = given(self._model)
+        return native_of(model).bytes() if _is_graph(model) else model.SerializeToString()
 
 
 @mod.export(funcify=True)
@@ -156,12 +157,16 @@ class SetUpperBound(_Edit):
 
 @mod.export(funcify=True)
 class ModifyOutputs(_Edit):
-    """Other outputs: `outputs` names (wildcards too) or constants.MARK_ALL; `mark_types`: results of operators."""
+    """Other outputs: `outputs` names (wildcards too) or constants.MARK_ALL; `mark_types`: results of operators.
+
+    The model that is given is changed, unless `copy` is.
+    """
 
     def __init__(self, model, outputs=None, exclude_outputs=None, copy=None, mark_types=None) -> None:
         self._model = model
         self.outputs = outputs
         self.exclude_outputs = exclude_outputs
+        self.copy = util.default(copy, False)
         self.mark_types = mark_types
 
     def call_impl(self):
@@ -170,9 +175,17 @@ class ModifyOutputs(_Edit):
             options["all_outputs"] = True
         else:
             options["outputs"] = list(self.outputs or [])
+        model = given(self._model)
         if not any(options.values()):
-            return given(self._model)
-        return self._edit(given(self._model), options)
+            return model
+        made = self._edit(model, options)
+        if self.copy or not hasattr(model, "ParseFromString"):
+            return made
+        if type(model) is Model:
+            model.CopyFrom(made)
+        else:
+            model.ParseFromString(made.SerializeToString())
+        return model
 
 
 @mod.export(funcify=True)
