@@ -4,6 +4,7 @@ import contextlib
 import io
 import logging
 import os
+import subprocess
 import sys
 import types
 import warnings
@@ -150,6 +151,42 @@ def test_json_of_registered_classes():
     assert from_json(legacy).x == 5
     with checks.raises(PolygraphyException, "Duplicate"):
         Decoder.register(Point)(decode)
+
+
+def test_arrays_of_all_types_are_json():
+    for name in ("bfloat16", "float8_e4m3fn", "float8_e5m2", "int4", "uint4", "float4_e2m1fn"):
+        values = np.array([[1, 0, 2], [1, 2, 0]]).astype(getattr(ml_dtypes, name))
+        found = from_json(to_json(values))
+        assert found.dtype == values.dtype and np.array_equal(found.astype(float), values.astype(float)), name
+    assert from_json(to_json(np.array(["a", "bc"], dtype=object))).tolist() == ["a", "bc"]
+    text = to_json(np.ones(2, ml_dtypes.bfloat16))
+    for wrong in (text.replace('"bfloat16"', '"float99"'), text.replace('"bfloat16"', "5"),
+                  text.replace('"assay_dtype"', '"assay_shape": 3, "assay_dtype"'),
+                  text.replace('"assay_dtype"', '"assay_shape": [9], "assay_dtype"')):
+        with checks.raises(PolygraphyException):
+            from_json(wrong)
+
+
+def test_tensors_in_json_need_torch():
+    if mod.has_mod("torch"):
+        return
+    with checks.raises(PolygraphyException, "torch.Tensor", "required module is missing"):
+        from_json('{"tensor": "AAAA", "polygraphy_class": "Tensor"}')
+
+
+def test_the_program_and_the_package_read_each_other():
+    made = checks.model([helper.make_node("Cast", ["x"], ["y"], to=TensorProto.BFLOAT16)], [("x", 1, [3])],
+                        [("y", TensorProto.BFLOAT16, [3])])
+    import onnx
+
+    onnx.save(made, "cast.onnx")
+    words = [sys.executable, "-m", "assay", "run", "cast.onnx", "--ref", "--save-outputs", "out.json"]
+    subprocess.run(words, check=True, capture_output=True)
+    results = RunResults.load("out.json")
+    assert results[0][1][0]["y"].dtype == ml_dtypes.bfloat16
+    results.save("again.json")
+    with open("out.json", encoding="utf-8") as first, open("again.json", encoding="utf-8") as second:
+        assert first.read() == second.read()
 
 
 def test_what_is_not_there_is_of_two_kinds():

@@ -21,6 +21,10 @@ __all__ = ["Decoder", "Encoder", "ITERATION_FILE_INDEX_WIDTH", "IterationWriter"
            "is_single_file", "iterate_from_files", "iterate_json_list", "list_iteration_files", "load_json", "save_json",
            "to_json"]
 
+class MalformedJsonException(PolygraphyException, ValueError):
+    """A text is no JSON, or not that of saved data."""
+
+
 _CLASSES: dict = {}  # by the name in files
 # Where classes are that a file may name before their module was imported.
 _HOMES = {"RunResults": "assay.comparator", "IterationResult": "assay.comparator", "LazyArray": "assay.comparator",
@@ -37,9 +41,29 @@ _HOMES = {"RunResults": "assay.comparator", "IterationResult": "assay.comparator
 def _array_to_dict(array):
     import numpy as np
 
+    from assay._arrays import TYPES_OF_ML_DTYPES
+
+    more = {}
+    if array.dtype == object:
+        array = array.astype(str)
+    elif array.dtype.name in TYPES_OF_ML_DTYPES:
+        array, more = _codes(array, TYPES_OF_ML_DTYPES[array.dtype.name])
     file = io.BytesIO()
     np.save(file, array, allow_pickle=False)
-    return {"array": base64.b64encode(file.getbuffer()).decode(), constants.TYPE_MARKER: "ndarray"}
+    return {"array": base64.b64encode(file.getbuffer()).decode(), **more, constants.TYPE_MARKER: "ndarray"}
+
+
+def _codes(array, name):
+    """(bits of elements as integers, what says of which type they are), as the program writes them."""
+    import numpy as np
+
+    from assay._arrays import BITS, to_array
+
+    more = {"assay_dtype": name}
+    if name in BITS:
+        more["assay_shape"] = list(array.shape)
+        return np.asarray(to_array(array)).reshape(-1).view(np.uint8), more
+    return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").reshape(array.shape), more
 
 
 def _bytes_of(text):
@@ -53,14 +77,26 @@ def _dict_to_array(dct):
     import numpy as np
 
     loaded = np.load(io.BytesIO(_bytes_of(dct["array"])), allow_pickle=False)
-    if isinstance(loaded, np.ndarray):
+    if not isinstance(loaded, np.ndarray):
+        loaded = loaded[list(loaded.keys())[0]]
+    if "assay_dtype" not in dct:
         return loaded
-    return loaded[list(loaded.keys())[0]]
+    from assay import _native
+    from assay._arrays import to_numpy
+
+    name, shape = dct["assay_dtype"], dct.get("assay_shape", loaded.shape)
+    if not isinstance(name, str) or not isinstance(shape, (list, tuple)):
+        G_LOGGER.critical(f"an array has the type {name!r} and the shape {shape!r}", MalformedJsonException)
+    codes = np.ascontiguousarray(loaded).reshape(-1).view(np.uint8)
+    return to_numpy(_native.make_array(codes, name, list(shape)))
 
 
 def _dict_to_tensor(dct):
-    import torch
-
+    try:
+        import torch
+    except ImportError as error:
+        G_LOGGER.critical(f"Could not decode serialized type: torch.Tensor. This could be because a required module is missing: "
+                          f"{error}")
     return torch.load(io.BytesIO(_bytes_of(dct["tensor"])), weights_only=True)
 
 
@@ -179,10 +215,6 @@ def _from_dict(dct):
         G_LOGGER.critical(f"Could not decode serialized type: {name}. This could be because a required module is missing. "
                           "It is decoded where its module is imported, or a function is registered with Decoder.register")
     return _CLASSES[name].from_dict(dct)
-
-
-class MalformedJsonException(PolygraphyException, ValueError):
-    """A text is no JSON, or not that of saved data."""
 
 
 def to_json(obj) -> str:
