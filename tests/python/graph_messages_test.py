@@ -78,7 +78,9 @@ def test_nodes_go_there_and_back():
     found = OnnxImporter.import_node(proto, outer, inner, opset=13, import_domains=None)
     assert found.inputs[0] is outer["x"] and list(inner) == ["y"] and inner["y"] is found.outputs[0]
     assert found.attrs["ref"] == gs.Node.AttributeRef("other", int) and found.attrs["ref"] != gs.Node.AttributeRef("x", int)
-    assert found.attrs["t"].values.tolist() == [[1, 1]] and found.attrs["ss"] == ["a", "b"] and found.attrs["to"] == 10
+    assert found.attrs["t"].name == "t" and found.attrs["t"].values.tolist() == [[1, 1]] and found.attrs["ss"] == ["a", "b"] and found.attrs["to"] == 10
+    plain = helper.make_node("Relu", ["x"], ["y"])
+    assert OnnxExporter.export_node(OnnxImporter.import_node(plain, {}, {}, 13, None)) == plain
     assert OnnxImporter.import_attributes(proto.attribute, {}, {}, 13, None)["fs"] == [1.0, 2.0]
 
 

@@ -37,7 +37,9 @@ def constant_to_onnx_tensor(tensor: Constant):
         G_LOGGER.critical(f"`{tensor.name}` is sparse: export_sparse_tensor_proto() writes it")
     if isinstance(values, np.ndarray):
         values = to_array(values)
-    proto = onnx.TensorProto(name=tensor.name, data_type=number, dims=list(values.shape))
+    proto = onnx.TensorProto(data_type=number, dims=list(values.shape))
+    if tensor.name:
+        proto.name = tensor.name
     if number == onnx.TensorProto.STRING:
         proto.string_data.extend(each.encode(errors="surrogateescape") for each in values.strings())
     else:
@@ -130,8 +132,10 @@ def export_node(node: Node):
     """The NodeProto of a node."""
     import onnx
 
-    proto = onnx.NodeProto(op_type=node.op, name=node.name or "", input=[each.name for each in node.inputs],
+    proto = onnx.NodeProto(op_type=node.op, input=[each.name for each in node.inputs],
                            output=[each.name for each in node.outputs], attribute=export_attributes(node.attrs or {}))
+    if node.name:
+        proto.name = node.name
     if node.domain is not None:
         proto.domain = node.domain
     return proto

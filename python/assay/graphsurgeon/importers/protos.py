@@ -151,6 +151,9 @@ def import_node(proto, tensor_map, subgraph_tensor_map, opset, import_domains):
         if known is not None:
             importer.tensors[number] = known
     node = importer.node(parts)
+    for each in proto.attribute:
+        if each.HasField("t") and isinstance(node.attrs.get(each.name), Constant):
+            node.attrs[each.name].name = each.t.name
     for tensor in [*node.inputs, *node.outputs]:
         if tensor.name and tensor.name not in tensor_map:
             subgraph_tensor_map.setdefault(tensor.name, tensor)
