@@ -170,7 +170,10 @@ def test_nodes_of_models_become_plugins():
     REGISTRY.register_creator(ScaledCreator())
     builder, network, _ = start()
     assert trt.OnnxParser(network, LOGGER).parse(model) and network[1].name == "scaled"
-    assert isinstance(network[1].plugin, Scaled) and network[1].plugin.factor == 5
+    layer = network[1]
+    assert layer.type == trt.LayerType.PLUGIN_V2
+    layer.__class__ = trt.IPluginV2Layer
+    assert isinstance(layer.plugin, Scaled) and layer.plugin.factor == 5
     context = builder.build_engine(network, builder.create_builder_config()).create_execution_context()
     assert np.allclose(context.infer({"x": x})["y"], -5 * np.maximum(x, 0))
 

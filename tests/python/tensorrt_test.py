@@ -86,6 +86,12 @@ def test_activations():
     check(with_numbers("GELU_TANH"), 0.5 * x * (1 + np.tanh(np.sqrt(2 / np.pi) * (x + 0.044715 * x ** 3))), x)
 
 
+def apart(layer, distance):
+    """The layer, whose windows are so many elements apart."""
+    layer.stride_nd = (distance, distance)
+    return layer
+
+
 def test_convolutions_and_pooling():
     x, kernel, bias = floats(1, 4, 9, 9), floats(6, 2, 3, 3), floats(6)
     node = helper.make_node("Conv", ["x", "k", "b"], ["y"], strides=[2, 2], pads=[1, 1, 1, 1], group=2)
@@ -100,8 +106,17 @@ def test_convolutions_and_pooling():
 
     check(draw, expected, x, rtol=1e-4)
     windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))[:, :, ::3, ::3]
-    check(lambda n, t: n.add_pooling_nd(t, trt.PoolingType.MAX, (3, 3)), windows.max((4, 5)), x)
-    check(lambda n, t: n.add_pooling(t, trt.PoolingType.AVERAGE, (3, 3)), windows.mean((4, 5)), x)
+    check(lambda n, t: apart(n.add_pooling_nd(t, trt.PoolingType.MAX, (3, 3)), 3), windows.max((4, 5)), x)
+    check(lambda n, t: apart(n.add_pooling(t, trt.PoolingType.AVERAGE, (3, 3)), 3), windows.mean((4, 5)), x)
+    each = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
+    check(lambda n, t: n.add_pooling_nd(t, trt.PoolingType.MAX, (3, 3)), each.max((4, 5)), x)
+
+    def blend(network, tensor):
+        layer = network.add_pooling_nd(tensor, trt.PoolingType.MAX_AVERAGE_BLEND, (3, 3))
+        layer.blend_factor = 0.25
+        return layer
+
+    check(blend, 0.75 * each.max((4, 5)) + 0.25 * each.mean((4, 5)), x)
     matrix = floats(5, 4 * 81)
     check(lambda n, t: n.add_fully_connected(t, 5, matrix, bias[:5]),
           (x.reshape(1, -1) @ matrix.T + bias[:5]).reshape(1, 5, 1, 1), x, rtol=1e-4)
@@ -259,8 +274,7 @@ def test_loops_and_conditions_that_are_not_whole_are_refused():
     loop.add_trip_limit(scalar(network, 2, np.int32), trt.TripLimit.COUNT)
     with checks.raises(PolygraphyException, "next value"):
         builder._build(network, builder.create_builder_config())
-    with checks.raises(PolygraphyException, "COUNT already"):
-        loop.add_trip_limit(scalar(network, 2, np.int32), trt.TripLimit.COUNT)
+    assert loop.add_trip_limit(scalar(network, 2, np.int32), trt.TripLimit.COUNT) is None
     network.add_if_conditional()
     state.set_input(1, x)
     with checks.raises(PolygraphyException, "no condition"):
@@ -592,16 +606,15 @@ def test_wrong_use_gives_a_line_and_no_crash():
     network.mark_output(network.add_identity(x).get_output(0))
     assert builder.build_serialized_network(network, builder.create_builder_config()) is None
     assert "profile" in told[-1][1]
-    with checks.raises(PolygraphyException, "`x` already"):
-        network.add_input("x", trt.float32, (1,))
-    with checks.raises(PolygraphyException, "another network"):
-        builder.create_network().add_identity(x)
+    assert network.add_input("x", trt.float32, (1,)) is None and "`x` already" in told[-1][1]
+    assert builder.create_network().add_identity(x) is None and "another network" in told[-1][1]
     with checks.raises(TypeError):
         network.add_identity("x")
     with checks.raises(AttributeError, "add_nothing"):
         network.add_nothing(x)
-    with checks.raises(PolygraphyException, "ascend"):
-        builder.create_optimization_profile().set_shape("x", (3, 2), (2, 2), (1, 2))
+    profile = builder.create_optimization_profile()
+    profile.set_shape("x", (3, 2), (2, 2), (1, 2))
+    assert not profile and "ascend" in told[-1][1]
     assert trt.Runtime(Log()).deserialize_cuda_engine(b"no plan") is None and "plan" in told[-1][1]
     parser = trt.OnnxParser(builder.create_network(), Log())
     assert not parser.parse(b"no model") and parser.num_errors == 1 and parser.get_error(0).desc()

@@ -1,9 +1,12 @@
 """Memory and streams with the names of Polygraphy's module: a device's memory is that of this process."""
 
+from collections import deque
+
 from assay import _native
 from assay.datatype import DataType
 from assay.exception import PolygraphyException
 from assay.logger import G_LOGGER
+from assay.util import array as arrays
 from assay.util import volume
 
 __all__ = ["Cuda", "DeviceArray", "DeviceView", "MemcpyKind", "Stream", "wrapper"]
@@ -81,6 +84,17 @@ class Stream:
         pass
 
 
+_DROPPED: deque = deque()  # (address, bytes) of arrays that nobody holds, the oldest one first
+KEPT_BYTES = 16 << 20
+
+
+def _drop(address, nbytes) -> None:
+    """Gives memory back after a while: scripts use `.ptr` of arrays that are gone, whose memory CUDA would still have."""
+    _DROPPED.append((address, nbytes))
+    while _DROPPED and sum(each for _, each in _DROPPED) > KEPT_BYTES:
+        MEMORY.free(_DROPPED.popleft()[0])
+
+
 class DeviceView:
     """Memory of somebody else, with a shape and a type; it is only read."""
 
@@ -92,7 +106,11 @@ class DeviceView:
 
     @property
     def dtype(self):
-        return self._dtype
+        """numpy's type; a DataType where numpy has none."""
+        try:
+            return self._dtype.numpy()
+        except ImportError:
+            return self._dtype
 
     @dtype.setter
     def dtype(self, value):
@@ -105,23 +123,32 @@ class DeviceView:
 
     @property
     def __array_interface__(self):
-        return {"shape": self.shape, "typestr": self.dtype.numpy().str, "data": (self.ptr, True), "version": 3}
+        return {"shape": self.shape, "typestr": self._dtype.numpy().str, "data": (self.ptr, True), "version": 3}
+
+    def _check(self, host_buffer):
+        if arrays.dtype(host_buffer) != self._dtype:
+            G_LOGGER.error(f"the array in memory is of {arrays.dtype(host_buffer)}, the one of the device of {self._dtype}")
+        if not arrays.is_contiguous(host_buffer):
+            G_LOGGER.critical("the array is not contiguous in memory: np.ascontiguousarray() makes it so")
 
     def copy_to(self, host_buffer, stream=None):
-        """Copies the elements into an array, and gives it again."""
-        if host_buffer.nbytes < self.nbytes:
-            G_LOGGER.critical(f"an array of {host_buffer.nbytes} bytes does not hold {self.nbytes}")
-        _CUDA.memcpy(host_buffer.ctypes.data, self.ptr, self.nbytes, MemcpyKind.HostToHost)
+        """Copies the elements into an array of numpy or a tensor of torch, and gives it again."""
+        if not self.nbytes:
+            return host_buffer
+        self._check(host_buffer)
+        if arrays.nbytes(host_buffer) < self.nbytes:
+            G_LOGGER.critical(f"an array of {arrays.nbytes(host_buffer)} bytes does not hold {self.nbytes}")
+        _CUDA.memcpy(arrays.data_ptr(host_buffer), self.ptr, self.nbytes, MemcpyKind.HostToHost)
         return host_buffer
 
     def numpy(self):
         """A copy of the elements."""
         import numpy as np
 
-        return self.copy_to(np.empty(self.shape, dtype=self.dtype.numpy()))
+        return self.copy_to(np.empty(self.shape, dtype=self._dtype.numpy()))
 
     def __str__(self):
-        return f"DeviceView[(dtype={self.dtype}, shape={self.shape}), ptr={self.ptr:#x}]"
+        return f"{type(self).__name__}[(dtype={self._dtype}, shape={self.shape}), ptr={self.ptr:#x}]"
 
 
 class DeviceArray(DeviceView):
@@ -137,29 +164,31 @@ class DeviceArray(DeviceView):
         """An array of bytes."""
         return DeviceArray(shape, DataType.UINT8)
 
-    def resize(self, shape) -> None:
+    def resize(self, shape):
         """Another shape; memory is asked for only where there is too little."""
         self.shape = tuple(shape)
         if self.nbytes > self.allocated_nbytes:
             self.free_memory()
             self.ptr = _CUDA.malloc(self.nbytes)
             self.allocated_nbytes = self.nbytes
+        return self
 
     def copy_from(self, host_buffer, stream=None):
-        """Takes the elements of an array, and its shape and type."""
-        import numpy as np
-
-        array = np.ascontiguousarray(host_buffer)
-        if DataType.from_dtype(array.dtype) != self.dtype:
-            G_LOGGER.critical(f"the array is of {array.dtype}, this one of {self.dtype}")
-        self.resize(array.shape)
-        if array.nbytes:
-            _CUDA.memcpy(self.ptr, array.ctypes.data, array.nbytes, MemcpyKind.HostToDevice)
+        """Takes the elements of an array of numpy or a tensor of torch, and its shape where it is larger."""
+        nbytes = arrays.nbytes(host_buffer)
+        if not nbytes:
+            return self
+        self._check(host_buffer)
+        if nbytes > self.nbytes:
+            self.resize(tuple(arrays.shape(host_buffer)))
+        if nbytes > self.nbytes:
+            G_LOGGER.critical(f"an array of {nbytes} bytes does not fit {self.nbytes}")
+        _CUDA.memcpy(self.ptr, arrays.data_ptr(host_buffer), nbytes, MemcpyKind.HostToDevice)
         return self
 
     def view(self, shape=None, dtype=None):
         """This memory as a DeviceView, of another shape and type if given."""
-        dtype = DataType.from_dtype(dtype) or self.dtype
+        dtype = DataType.from_dtype(dtype) or self._dtype
         shape = shape if shape is not None else self.shape
         if volume(shape) * dtype.itemsize > self.allocated_nbytes:
             raise PolygraphyException(f"a view of {shape} of {dtype} is larger than the array")
@@ -184,5 +213,5 @@ class DeviceArray(DeviceView):
 
     def __del__(self):
         if getattr(self, "ptr", 0):
-            MEMORY.free(self.ptr)
+            _drop(self.ptr, self.allocated_nbytes)
             self.ptr = 0

@@ -8,24 +8,23 @@ from assay.tensorrt.algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmI
 from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
                                        IInt8LegacyCalibrator, IInt8MinMaxCalibrator)
-from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile, ITimingCache
+from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile, ITimingCache, TimingCacheKey, TimingCacheValue
 from assay.tensorrt.dims import Dims, Dims2, Dims3, Dims4, DimsHW, IHostMemory, Permutation, Weights
 from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
 from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IGpuAsyncAllocator, IProfiler,
-                                       IProgressMonitor, IRuntimeConfig, ISerializationConfig, IStreamReader,
-                                       IStreamReaderV2, IStreamWriter, Profiler)
-from assay.tensorrt.layers import LAYERS, ILayer
-from assay.tensorrt.layers.boundaries import (IConditionLayer, IIfConditional, IIfConditionalInputLayer,
-                                              IIfConditionalOutputLayer, IIteratorLayer, ILoop, ILoopOutputLayer,
-                                              IRecurrenceLayer, ITripLimitLayer)
+                                       InterfaceInfo, IProgressMonitor, IRuntimeConfig, ISerializationConfig,
+                                       IStreamReader, IStreamReaderV2, IStreamWriter, IVersionedInterface, Profiler)
+from assay.tensorrt.layers import CLASSES, ILayer
 from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
 from assay.tensorrt.network import INetworkDefinition
 from assay.tensorrt.parser import OnnxParser, ParserError
-from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder, IPluginCreator,
-                                    IPluginCreatorV3One, IPluginRegistry, IPluginV2, IPluginV2DynamicExt, IPluginV2Ext,
-                                    IPluginV3, IPluginV3OneBuild, IPluginV3OneCore, IPluginV3OneRuntime, PluginField,
+from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensionExpr, IExprBuilder,
+                                    IPluginCapability, IPluginCreator, IPluginCreatorInterface, IPluginCreatorV3One,
+                                    IPluginRegistry, IPluginResource, IPluginResourceContext, IPluginV2,
+                                    IPluginV2DynamicExt, IPluginV2Ext, IPluginV3, IPluginV3OneBuild,
+                                    IPluginV3OneBuildV2, IPluginV3OneCore, IPluginV3OneRuntime, PluginField,
                                     PluginFieldCollection, PluginTensorDesc, get_plugin_registry,
                                     init_libnvinfer_plugins)
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
@@ -56,7 +55,7 @@ if TYPE_CHECKING:  # what globals() gets
     def __getattr__(name: str) -> Any: ...
 
 globals().update(enums.ENUMS)
-globals().update({each.__name__: each for each in LAYERS.values()})
+globals().update(CLASSES)
 DataType = enums.DataType
 float32, float16, int8, int32 = DataType.FLOAT, DataType.HALF, DataType.INT8, DataType.INT32
 bool, uint8, fp8, bfloat16 = DataType.BOOL, DataType.UINT8, DataType.FP8, DataType.BF16
@@ -72,12 +71,15 @@ def volume(iterable):
 
 
 def nptype(trt_type):
-    """numpy's type."""
+    """numpy's type; of types that numpy has with ml_dtypes only, those."""
     import numpy as np
 
     from assay.datatype import DataType as Shared
 
-    found = Shared.from_native(trt_type.native).numpy()
+    try:
+        found = Shared.from_native(trt_type.native).numpy()
+    except ImportError:
+        raise TypeError("Could not resolve TensorRT datatype to an equivalent numpy datatype.") from None
     return found.type if found.type is not np.void else found
 
 

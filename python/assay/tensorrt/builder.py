@@ -10,7 +10,8 @@ import tempfile
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums, pipeline
-from assay.tensorrt.algorithms import report_tactics
+from assay.tensorrt.algorithms import report_tactics, selecting
+from assay.tensorrt.arguments import Attribute, Fixed, Threads
 from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
@@ -47,6 +48,24 @@ def _shape_settings(profiles, open_inputs):
     return settings
 
 
+def _check_profiles(network, profiles):
+    """Refuses profiles that do not fit the inputs of the network."""
+    for tensor in network._inputs:
+        for triple in (each._shapes[tensor.name] for each in profiles if tensor.name in each._shapes):
+            for dims in triple:
+                if len(dims) != len(tensor._shape) or any(b >= 0 and a != b for a, b in zip(dims, tensor._shape)):
+                    raise PolygraphyException(f"the input `{tensor.name}` has the shape {tensor.shape}, which {dims} of an "
+                                              "optimisation profile does not fit")
+
+
+def _check_formats(network):
+    """Refuses inputs and outputs that may not be linear."""
+    for tensor in network._inputs + network._outputs:
+        if not tensor.allowed_formats >> int(enums.TensorFormat.LINEAR) & 1:
+            names = [each.name for each in enums.TensorFormat if tensor.allowed_formats >> int(each) & 1]
+            raise PolygraphyException(f"`{tensor.name}`: inputs and outputs are LINEAR here, not {', '.join(names)}")
+
+
 def _metadata(network, config):
     """What an engine remembers of its network."""
     profiles, values = ([{name: [list(dims) for dims in triple] for name, triple in each.items()} for each in some]
@@ -70,7 +89,7 @@ def _precision_settings(network, config):
         return {}
     types = []
     for layer in network._layers:
-        if layer.type == enums.LayerType.CONSTANT:
+        if layer._kind == enums.LayerType.CONSTANT:
             continue
         told = layer._precision or layer._output_types.get(0)
         if told in _PRECISIONS:
@@ -134,31 +153,31 @@ class _Phases:
 class Builder(NoOpContext):
     """Builds engines of networks."""
 
+    logger = property(lambda self: self._logger, doc="Who is told of the build.")
+    max_threads = Threads("How many threads build; all that the processor has until it is set.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    gpu_allocator = Attribute(None, None, "Not asked: memory is that of the process.")
+    num_DLA_cores = Fixed(0)
+    max_DLA_batch_size = Fixed(0)
+    platform_has_fast_fp16 = Fixed(False, "Float32 is faster.")
+    platform_has_fast_int8 = Fixed(True)
+    platform_has_tf32 = Fixed(False)
+    max_batch_size = Attribute(int, 1, "Of older versions: batches are dims.")
+    max_workspace_size = Attribute(int, 0, "Of older versions: a configuration has it.")
+    strict_type_constraints = Attribute(bool, False, "Of older versions: a configuration has it.")
+
     def __init__(self, logger) -> None:
-        self.logger = logger
-        self.max_batch_size = 1
-        self.max_workspace_size = 0
-        self.max_threads = 0
-        self.platform_has_fast_fp16 = False
-        self.platform_has_fast_int8 = True
-        self.platform_has_tf32 = False
-        self.num_DLA_cores = 0
-        self.max_DLA_batch_size = 0
-        self.error_recorder = None
-        self.gpu_allocator = None
-        self.strict_type_constraints = False
+        self._logger = logger
 
     def create_network(self, flags: int = 0) -> INetworkDefinition:
         """An empty network. Batches are always dims of their own."""
-        network = INetworkDefinition(self.logger, int(flags))
-        network.builder = self
-        return network
+        return INetworkDefinition(self.logger, int(flags), self)
 
     def create_builder_config(self) -> IBuilderConfig:
         return IBuilderConfig(self.logger)
 
     def create_optimization_profile(self) -> IOptimizationProfile:
-        return IOptimizationProfile()
+        return IOptimizationProfile(self.logger)
 
     def is_network_supported(self, network: INetworkDefinition, config: IBuilderConfig) -> bool:
         """Whether the network is whole."""
@@ -204,6 +223,9 @@ class Builder(NoOpContext):
 
     def settings(self, network, config):
         """What native code is told of a configuration: values by the names of the engine's settings."""
+        config._check_devices()
+        _check_formats(network)
+        _check_profiles(network, config._profiles)
         open_inputs = [each.name for each in network._inputs if any(dim < 0 for dim in each._shape)]
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
@@ -215,7 +237,7 @@ class Builder(NoOpContext):
             raise PolygraphyException("the network has no outputs: mark_output() makes some")
         for each in network._constructs:
             each._check()
-        with _Phases(config.progress_monitor) as phases, tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        with selecting(config.algorithm_selector), _Phases(config.progress_monitor) as phases, tempfile.TemporaryDirectory(prefix="assay-") as folder:
             settings = self.settings(network, config)
             if any(isinstance(each, (IPluginV2Layer, IPluginV3Layer)) for each in network._layers):
                 return self._build_pipeline(network, config, settings, phases)
@@ -233,7 +255,7 @@ class Builder(NoOpContext):
     def _plan(self, model, settings, phases):
         with tempfile.TemporaryDirectory(prefix="assay-") as folder:
             path = os.path.join(folder, "plan")
-            wanted = _native.Wanted("engine", settings, [], self.max_threads)
+            wanted = _native.Wanted("engine", settings, [], Threads.of(self))
             _native.build_plan(model, path, wanted, native_log(self.logger), phases.layer)
             phases.end_plan()
             with open(path, "rb") as file:

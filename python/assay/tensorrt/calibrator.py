@@ -1,20 +1,29 @@
 """Calibrators: classes to be derived from, whose batches decide the scales of integers."""
 
 import os
+import struct
 import tempfile
 
 from assay import _native
 from assay._arrays import to_numpy
+from assay.datatype import DataType
 from assay.exception import PolygraphyException
+from assay.tensorrt.dims import is_address
 from assay.tensorrt.enums import BuilderFlag, CalibrationAlgoType
 from assay.tensorrt.logger import native_log
+
+
+TABLES = {CalibrationAlgoType.ENTROPY_CALIBRATION: "EntropyCalibration",
+          CalibrationAlgoType.MINMAX_CALIBRATION: "MinMaxCalibration",
+          CalibrationAlgoType.LEGACY_CALIBRATION: "LegacyCalibration"}  # in the first line of caches
+WORDS = {CalibrationAlgoType.MINMAX_CALIBRATION: "minmax", CalibrationAlgoType.LEGACY_CALIBRATION: "percentile"}
+FLOATS = ("float32", "float16", "bfloat16")
 
 
 class IInt8Calibrator:
     """`get_batch(names)` gives addresses of inputs, or None at the end."""
 
     ALGORITHM = CalibrationAlgoType.ENTROPY_CALIBRATION_2
-    WORD = "entropy"
 
     def __init__(self) -> None:
         pass
@@ -49,14 +58,12 @@ class IInt8MinMaxCalibrator(IInt8Calibrator):
     """Scales of the least and greatest values."""
 
     ALGORITHM = CalibrationAlgoType.MINMAX_CALIBRATION
-    WORD = "minmax"
 
 
 class IInt8LegacyCalibrator(IInt8Calibrator):
     """Scales that cover a quantile of the values."""
 
     ALGORITHM = CalibrationAlgoType.LEGACY_CALIBRATION
-    WORD = "percentile"
 
     def get_quantile(self):
         return 0.9999
@@ -76,30 +83,41 @@ def _has_quantisers(network):
 
 
 def _shapes(network, config):
-    """The shapes of calibration batches: the best ones of the profile."""
+    """(type in batches, type of the input, shape) of each input: the best shapes of the profile; floats are float32 in
+    batches, whatever the input is."""
     profile = config._calibration_profile or (config._profiles[-1] if config._profiles else None)
     shapes = {}
     for tensor in network._inputs:
         dims = list(tensor._shape)
         if profile is not None and tensor.name in profile._shapes:
             dims = list(profile._shapes[tensor.name][1])
-        shapes[tensor.name] = (tensor._dtype.native, dims)
+        if min(dims, default=0) < 0:
+            raise PolygraphyException(f"the input `{tensor.name}` has open dims {dims}: calibration needs a profile")
+        dtype = tensor._dtype.native
+        shapes[tensor.name] = ("float32" if dtype in FLOATS else dtype, dtype, dims)
     return shapes
 
 
 def _batches(calibrator, shapes):
+    """Copies of the batches: calibrators may use the same memory for all of them."""
     names = list(shapes)
     while True:
         given = calibrator.get_batch(names)
         if not given:
             return
+        given = list(given)
         if len(given) != len(names):
             raise PolygraphyException(f"the calibrator gave {len(given)} addresses for {len(names)} inputs")
-        batch = {}
-        for name, address in zip(names, given):
-            array = getattr(calibrator, "assay_arrays", {}).get(int(address))
-            batch[name] = array if array is not None else to_numpy(_native.array_at(int(address), *shapes[name]))
-        yield batch
+        yield {name: _elements(name, address, *shapes[name]) for name, address in zip(names, given)}
+
+
+def _elements(name, address, given, wanted, dims):
+    if not is_address(address):
+        raise PolygraphyException(f"the calibrator gave no address for the input `{name}`: {address!r}")
+    array = to_numpy(_native.array_at(int(address), given, dims))
+    if given == wanted:
+        return array.copy()
+    return array.astype(DataType.from_native(wanted).numpy())
 
 
 def calibrated(model, network, config, logger):
@@ -116,8 +134,25 @@ def calibrated(model, network, config, logger):
         if cached:
             with open(path, "wb") as file:
                 file.write(bytes(cached))
-        made = _native.quantize(model, batches, getattr(calibrator, "WORD", "entropy"), path, native_log(logger))
-        if not cached and os.path.exists(path):
-            with open(path, "rb") as file:
-                calibrator.write_calibration_cache(file.read())
+        made = _native.quantize(model, batches, WORDS.get(calibrator.get_algorithm(), "entropy"), path, native_log(logger))
+        if not cached:
+            calibrator.write_calibration_cache(_written(path) or _table(batches, calibrator.get_algorithm()))
     return made
+
+
+def _written(path):
+    """What native code has measured; nothing if no layer needs ranges."""
+    if not os.path.exists(path):
+        return b""
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def _table(batches, algorithm):
+    """A cache that has the scales of the inputs."""
+    rows = [f"TRT-100000-{TABLES.get(algorithm, 'EntropyCalibration2')}"]
+    for name, first in batches[0].items():
+        greatest = max(float(abs(each[name]).max(initial=0)) for each in batches) if first.dtype.kind == "f" else 0
+        if greatest > 0:
+            rows.append(f"{name}: {struct.pack('>f', greatest / 127).hex()}")
+    return "\n".join([*rows, ""]).encode()

@@ -4,21 +4,12 @@ from assay import _native
 from assay._arrays import to_numpy
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
+from assay.tensorrt.arguments import Attribute
 from assay.tensorrt.debugging import DebugTensors
-from assay.tensorrt.dims import Dims, NoOpContext
+from assay.tensorrt.dims import Dims, NoOpContext, is_address
 from assay.tensorrt.interfaces import IRuntimeConfig
 from assay.tensorrt.logger import report
 from assay.tensorrt.shapes import Shapes
-
-LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
-
-
-def is_address(memory):
-    """Whether a number, or what stands for one, can be an address."""
-    try:
-        return LEAST_ADDRESS <= int(memory) < 1 << 64
-    except (TypeError, ValueError, OverflowError):
-        return False
 
 
 class IOutputAllocator:
@@ -41,9 +32,19 @@ class IOutputAllocator:
 class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     """One execution of an engine: shapes and addresses. For one thread at a time."""
 
+    engine = property(lambda self: self._engine, doc="What it executes.")
+    name = Attribute(str, "", "Any text.")
+    profiler = Attribute(None, None, "Who is told the time of each layer after a run.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    temporary_allocator = Attribute(None, None, "Not asked: memory is that of the process.")
+    debug_sync = Attribute(bool, False, "Accepted.")
+    enqueue_emits_profile = Attribute(bool, True, "Accepted.")
+    nvtx_verbosity = Attribute(enums.ProfilingVerbosity, enums.ProfilingVerbosity.LAYER_NAMES_ONLY, "Accepted.")
+    persistent_cache_limit = Attribute(int, 0, "Accepted.")
+    device_memory = Attribute(None, 0, "Accepted.")
+
     def __init__(self, engine) -> None:
-        self.engine = engine
-        self.name = ""
+        self._engine = engine
         self._execution = engine._new_execution()
         self._addresses: dict = {}
         self._allocators: dict = {}
@@ -52,14 +53,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         self._start_shapes()
         self._start_debugging()
         self._bound = None  # the addresses that it was settled for, given by index
-        self.profiler = None
         self.error_recorder = engine.error_recorder
-        self.debug_sync = False
-        self.enqueue_emits_profile = True
-        self.nvtx_verbosity = enums.ProfilingVerbosity.LAYER_NAMES_ONLY
-        self.persistent_cache_limit = 0
-        self.device_memory = 0
-        self.temporary_allocator = None
         self._event = 0
         self._config = IRuntimeConfig()
 
@@ -113,6 +107,10 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
 
     def get_input_consumed_event(self):
         return self._event
+
+    def set_communicator(self, communicator):
+        """False: there is one device."""
+        return self._tell("there is one device only: no communicator is taken")
 
     def set_aux_streams(self, aux_streams):
         pass

@@ -44,6 +44,18 @@ DimsHW.w = property(lambda self: self[1])
 class Permutation(Dims):
     """An order of axes."""
 
+    @staticmethod
+    def identity():
+        """The order that they have, for any rank."""
+        return Permutation(range(Dims.MAX_DIMS))
+
+    def is_identity(self):
+        return list(self) == list(range(len(self)))
+
+    def of_rank(self, rank):
+        """The places of the first `rank` axes."""
+        return list(self[:rank])
+
 
 class Weights:
     """Elements of a constant."""
@@ -93,6 +105,19 @@ def array_of(weights):
     return array if array.size else None
 
 
+def weights_of(given):
+    """Weights, or an array of numpy whose type TensorRT has; others are TypeErrors."""
+    import numpy as np
+
+    if isinstance(given, Weights):
+        return given
+    if not isinstance(given, (np.ndarray, np.generic)):
+        raise TypeError(f"weights are Weights or an array of numpy, not a {type(given).__name__}")
+    if Weights(given).dtype is None:
+        raise TypeError(f"there are no weights of the type {given.dtype}")
+    return given
+
+
 class IHostMemory(bytes):
     """Bytes of a plan."""
 
@@ -121,6 +146,17 @@ class NoOpContext:
 
     def __exit__(self, *exc_info):
         return None
+
+
+LEAST_ADDRESS = 4096  # below it, nothing is ever mapped
+
+
+def is_address(memory):
+    """Whether a number, or what stands for one, can be an address."""
+    try:
+        return LEAST_ADDRESS <= int(memory) < 1 << 64
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 @contextlib.contextmanager

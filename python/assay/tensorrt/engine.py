@@ -8,6 +8,7 @@ import weakref
 from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
+from assay.tensorrt.arguments import Attribute, Fixed, Threads
 from assay.tensorrt.bindings import Bindings
 from assay.tensorrt.builder import DEBUG, MARKED, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
@@ -25,16 +26,18 @@ if TYPE_CHECKING:  # for those who check types, without importing at run time
 class Runtime(NoOpContext):
     """Opens plans."""
 
+    logger = property(lambda self: self._logger, doc="Who is told of mistakes.")
+    max_threads = Threads("How many threads run an engine; all that the processor has until it is set.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    gpu_allocator = Attribute(None, None, "Not asked: memory is that of the process.")
+    engine_host_code_allowed = Attribute(bool, False, "Accepted: plans hold no code.")
+    temporary_directory = Attribute(None, None, "Accepted.")
+    tempfile_control_flags = Attribute(int, (1 << len(enums.TempfileControlFlag)) - 1, "Accepted.")
+    DLA_core = Fixed(-1)
+    num_DLA_cores = Fixed(0)
+
     def __init__(self, logger) -> None:
-        self.logger = logger
-        self.engine_host_code_allowed = False
-        self.max_threads = 0
-        self.error_recorder = None
-        self.gpu_allocator = None
-        self.temporary_directory = None
-        self.tempfile_control_flags = (1 << len(enums.TempfileControlFlag)) - 1
-        self.DLA_core = -1
-        self.num_DLA_cores = 0
+        self._logger = logger
 
     def deserialize_cuda_engine(self, serialized_engine) -> ICudaEngine | Any:
         """The engine of a plan; None if it is none, which the logger is told."""
@@ -42,7 +45,7 @@ class Runtime(NoOpContext):
             rest = () if isinstance(serialized_engine, IStreamReader) else (0,)  # a stream
             serialized_engine = b"".join(iter(lambda: bytes(serialized_engine.read(1 << 20, *rest)), b""))
         try:
-            engine = ICudaEngine(bytes(serialized_engine), self.logger, self.max_threads)
+            engine = ICudaEngine(bytes(serialized_engine), self.logger, Threads.of(self))
             engine.error_recorder = self.error_recorder
             return engine
         except PolygraphyException as error:
@@ -61,29 +64,37 @@ class Runtime(NoOpContext):
 class ICudaEngine(Bindings, NoOpContext):
     """A plan that is open; its contexts share its weights."""
 
+    logger = property(lambda self: self._logger, doc="Who is told of mistakes.")
+    name = property(lambda self: self._name, doc="The network's.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    profiling_verbosity = Fixed(enums.ProfilingVerbosity.DETAILED)
+    engine_capability = Fixed(enums.EngineCapability.STANDARD)
+    hardware_compatibility_level = Fixed(enums.HardwareCompatibilityLevel.NONE)
+    has_implicit_batch_dimension = Fixed(False)
+    max_batch_size = Fixed(1)
+    num_aux_streams = Fixed(0)
+    tactic_sources = Fixed(0)
+    device_memory_size = Fixed(0, "A context takes what it needs in a run.")
+    device_memory_size_v2 = Fixed(0)
+    max_workspace_size = Fixed(0)
+    minimum_weight_streaming_budget = Fixed(0)
+    weight_streaming_scratch_memory_size = Fixed(0)
+    streamable_weights_size = Fixed(0, "Weights are where they are in the plan.")
+    weight_streaming_budget = Attribute(int, 0, "Accepted.")
+    weight_streaming_budget_v2 = Attribute(int, 0, "Accepted.")
+
     def __init__(self, data, logger=None, threads=0) -> None:
         self._data = data
-        self.logger = logger
+        self._logger = logger
         self._threads = threads
         self._contexts: weakref.WeakSet = weakref.WeakSet()
         metadata = self._open_pipeline() if is_pipeline(data) else self._open_plan()
         self._weights, self._marked = (json.loads(metadata.get(key, "null")) for key in (WEIGHTS, MARKED))
         self._is_of_program = PROFILES not in metadata  # not built by this module, which notes what may be refitted
-        self.name = metadata.get(NAME, "Unnamed Network 0")
+        self._name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
         self._ports = self._ports_of(self._session)
         self._names = [each[0] for each in self._ports]
-        self.error_recorder = None
-        self.max_batch_size = 1
-        self.has_implicit_batch_dimension = False
-        self.device_memory_size = self.device_memory_size_v2 = self.max_workspace_size = 0
-        self.profiling_verbosity = enums.ProfilingVerbosity.DETAILED
-        self.engine_capability = enums.EngineCapability.STANDARD
-        self.hardware_compatibility_level = enums.HardwareCompatibilityLevel.NONE
-        self.num_aux_streams = 0
-        self.tactic_sources = 0
-        self.minimum_weight_streaming_budget = self.weight_streaming_scratch_memory_size = 0
-        self.streamable_weights_size = self.weight_streaming_budget = self.weight_streaming_budget_v2 = 0
 
     def _open_plan(self):
         with in_memory(self._data) as path:
@@ -219,6 +230,15 @@ class ICudaEngine(Bindings, NoOpContext):
         return self.device_memory_size
 
     get_device_memory_size_for_profile_v2 = get_device_memory_size_for_profile
+
+    def get_engine_stat(self, stat):
+        """Bytes of the weights, or of those that a stripped plan lacks."""
+        from assay.graphsurgeon import import_onnx
+
+        if (stat == enums.EngineStat.STRIPPED_WEIGHTS_SIZE) != (self._session is None) or self._source is None:
+            return 0
+        tensors = import_onnx(self._source).tensors().values()
+        return sum(int(each.values.nbytes) for each in tensors if type(each).__name__ == "Constant")
 
     def get_weight_streaming_automatic_budget(self):
         return self.weight_streaming_budget

@@ -2,6 +2,7 @@
 
 import json
 
+from assay.tensorrt.arguments import Attribute
 from assay.tensorrt.enums import LayerInformationFormat
 
 
@@ -12,10 +13,11 @@ def _tensor(name, dtype, dims, layout):
 class EngineInspector:
     """Tells the layers of an engine, their tensors and tactics, and the nodes that they were made of."""
 
+    execution_context = Attribute(None, None, "A context, whose shapes are told.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+
     def __init__(self, engine) -> None:
         self._engine = engine
-        self.execution_context = None
-        self.error_recorder = None
 
     def _layer(self, index):
         layer = self._engine._layers[index]

@@ -2,7 +2,29 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import ExecutionContextAllocationStrategy, SerializationFlag
+from assay.tensorrt.enums import APILanguage, ExecutionContextAllocationStrategy, SerializationFlag
+
+
+class InterfaceInfo:
+    """The kind of an interface, and its version."""
+
+    def __init__(self, kind="", major=1, minor=0) -> None:
+        self._parts = (kind, major, minor)
+
+    kind = property(lambda self: self._parts[0])
+    major = property(lambda self: self._parts[1])
+    minor = property(lambda self: self._parts[2])
+
+
+class IVersionedInterface:
+    """What interfaces that users derive from have in common."""
+
+    api_language = APILanguage.PYTHON
+
+    @property
+    def interface_info(self):
+        """The kind, which is the name of the class, and its version."""
+        return InterfaceInfo(type(self).__name__)
 
 
 class IAlgorithmSelector:
@@ -36,7 +58,7 @@ class Profiler(IProfiler):
         print(f"{layer_name}: {ms}ms")
 
 
-class IProgressMonitor:
+class IProgressMonitor(IVersionedInterface):
     """To be derived from: is told the steps of a build, and ends it where step_complete() gives False."""
 
     def __init__(self) -> None:
@@ -52,7 +74,7 @@ class IProgressMonitor:
         raise NotImplementedError
 
 
-class IDebugListener:
+class IDebugListener(IVersionedInterface):
     """To be derived from: is told the tensors that were marked for debugging, after each run."""
 
     def __init__(self) -> None:
@@ -63,7 +85,7 @@ class IDebugListener:
         raise NotImplementedError
 
 
-class IGpuAllocator:
+class IGpuAllocator(IVersionedInterface):
     """To be derived from. Not asked: memory is that of the process."""
 
     def __init__(self) -> None:
@@ -89,7 +111,7 @@ class IGpuAsyncAllocator(IGpuAllocator):
     """Likewise."""
 
 
-class IStreamReader:
+class IStreamReader(IVersionedInterface):
     """To be derived from: `read(size)` gives the next bytes of a plan, none at its end."""
 
     def __init__(self) -> None:
@@ -99,7 +121,7 @@ class IStreamReader:
         raise NotImplementedError
 
 
-class IStreamReaderV2:
+class IStreamReaderV2(IVersionedInterface):
     """To be derived from: `read(num_bytes, stream)` gives the next bytes of a plan, none at its end. `seek` is not called."""
 
     def __init__(self) -> None:
@@ -112,7 +134,7 @@ class IStreamReaderV2:
         raise NotImplementedError
 
 
-class IStreamWriter:
+class IStreamWriter(IVersionedInterface):
     """To be derived from: `write(data)` takes the bytes of a plan and gives their number."""
 
     def __init__(self) -> None:
@@ -138,8 +160,7 @@ class IRuntimeConfig(NoOpContext):
 class ISerializationConfig(NoOpContext):
     """How an engine is written again: as it is."""
 
-    def __init__(self) -> None:
-        self.flags = 0
+    flags = 0
 
     def set_flag(self, flag):
         """Whether the flag can be heeded."""

@@ -85,11 +85,16 @@ _CODES = {"usage": ErrorCodeTRT.INVALID_ARGUMENT, "shape": ErrorCodeTRT.INVALID_
           "cancelled": ErrorCodeTRT.INVALID_STATE}
 
 
+def say(logger, error) -> None:
+    """Tells a logger of a mistake: an exception, or a text."""
+    if logger is not None:
+        logger.log(Severity.ERROR, str(error))
+
+
 def report(owner, error):
     """Tells the logger and the recorder of an object what went wrong: an exception, or a text about its arguments.
     Gives None."""
-    if owner.logger is not None:
-        owner.logger.log(Severity.ERROR, str(error))
+    say(owner.logger, error)
     if owner.error_recorder is not None:
         code = getattr(error, "code", "usage")
         owner.error_recorder.report_error(_CODES.get(code, ErrorCodeTRT.UNSPECIFIED_ERROR), str(error))

@@ -1,38 +1,35 @@
 """Networks: layers that become nodes of an ONNX model when it is built or asked for shapes."""
 
-from __future__ import annotations
+from typing import Any
 
 from assay import _native
 from assay.exception import PolygraphyException
-from assay.tensorrt.dims import Dims, NoOpContext
-from assay.tensorrt.enums import LayerType
-from assay.tensorrt.layers import LAYERS
-from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
-from assay.tensorrt.logger import note
+from assay.tensorrt.additions import Additions
+from assay.tensorrt.arguments import Attribute, Shape, checked
+from assay.tensorrt.dims import NoOpContext
+from assay.tensorrt.enums import DataType, LayerType
+from assay.tensorrt.layers import ILayer
+from assay.tensorrt.logger import note, report
 from assay.tensorrt.tensor import ITensor
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:  # for those who check types, without importing at run time
-    from typing import Any
-    
-    from assay.tensorrt.layers import ILayer
 
 OPSET = 18
-REFUSED = {"assertion": "the engine checks nothing while it runs; mark the condition as an output",
-           "dynamic_quantize": "scales of blocks are not made in a run; use add_quantize() with scales that are known"}
+SHAPING = {"Reshape": 1, "Expand": 1, "Tile": 1, "Slice": 1, "Resize": 1, "Pad": 1, "Range": 0, "ConstantOfShape": 0}
+LEAVING = ("Shape", "Size")  # what they give does not depend on elements
 
 
-def _refuse(name, reason):
-    raise PolygraphyException(f"{name}() is not there: {reason}")
-
-
-class INetworkDefinition(NoOpContext):
+class INetworkDefinition(Additions, NoOpContext):
     """Layers, inputs and outputs."""
 
-    def __init__(self, logger, flags=0) -> None:
-        self.logger = logger
-        self.flags = flags
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    logger = property(lambda self: self._logger, doc="Who is told of mistakes.")
+    flags = property(lambda self: self._flags, doc="A mask of NetworkDefinitionCreationFlag.")
+    builder = property(lambda self: self._builder, doc="Who made the network.")
+
+    def __init__(self, logger, flags=0, builder=None) -> None:
+        self._logger, self._flags, self._builder = logger, flags, builder
         self._name = "Unnamed Network 0"
+        self._named: dict = {}  # layers by name
         self._inputs: list = []
         self._outputs: list = []
         self._debug: list = []  # tensors that a listener is told of
@@ -45,8 +42,6 @@ class INetworkDefinition(NoOpContext):
         self._emitted = None  # the layers that are becoming nodes
         self.weights_names: dict = {}
         self._refittable: set = set()  # names of weights
-        self.builder: Any = None
-        self.error_recorder = None
 
     name = property(lambda self: self._name, lambda self, value: setattr(self, "_name", value))
     num_layers = property(lambda self: len(self._layers))
@@ -57,59 +52,88 @@ class INetworkDefinition(NoOpContext):
 
     def get_flag(self, flag):
         """Whether the network was made with a flag."""
-        return bool(self.flags >> int(flag) & 1)
+        return bool(self._flags >> int(flag) & 1)
+
+    def _at(self, found, index, word) -> Any:
+        if isinstance(index, int) and 0 <= index < len(found):
+            return found[index]
+        return self._tell(f"the network has {len(found)} {word}, not one of the number {index}")
+
+    def _tell(self, text):
+        """Tells the logger of a mistake; gives None."""
+        report(self, text)
 
     def get_layer(self, index: int) -> ILayer:
-        return self._layers[index]
+        """A layer, as an ILayer whose `type` is a LayerType; None, which the logger is told, if there is none."""
+        layer: Any = self._at(self._layers, index, "layers")
+        return layer and layer._seen()
 
     def get_input(self, index: int) -> ITensor:
-        return self._inputs[index]
+        """An input; None, which the logger is told, if there is none of that number."""
+        return self._at(self._inputs, index, "inputs")
 
     def get_output(self, index: int) -> ITensor:
-        return self._outputs[index]
+        """An output; likewise."""
+        return self._at(self._outputs, index, "outputs")
 
     def __len__(self):
         return len(self._layers)
 
     def __getitem__(self, index):
-        return self._layers[index]
+        try:
+            return self._layers[index]._seen()
+        except IndexError:
+            raise IndexError("Out of bounds") from None
 
     def __iter__(self):
-        return iter(self._layers)
+        return (each._seen() for each in self._layers)
 
-    def add_input(self, name: str, dtype, shape) -> ITensor:
-        """An input; open dims are -1."""
+    @checked
+    def add_input(self, name: str, dtype: DataType, shape: Shape) -> ITensor:
+        """An input; open dims are -1. None, which the logger is told, if there is a tensor of the name already."""
         if name in self._tensors:
-            raise PolygraphyException(f"the network has a tensor `{name}` already")
-        tensor = self._new_tensor(name, dtype, Dims(shape))
+            return self._tell(f"the network has a tensor `{name}` already")
+        if min(shape, default=0) < -1:
+            return self._tell(f"the input `{name}` cannot have the shape {shape}")
+        tensor = self._new_tensor(name, dtype, shape)
         self._inputs.append(tensor)
         return tensor
 
+    @checked
     def mark_output(self, tensor: ITensor) -> None:
         """The tensor becomes an output."""
-        self._check_own(tensor)
+        if tensor._network is not self:
+            return self._tell(f"the tensor `{tensor.name}` belongs to another network")
         if tensor.is_network_output:
-            raise PolygraphyException(f"the tensor `{tensor.name}` is an output already")
+            return self._tell(f"the tensor `{tensor.name}` is an output already")
+        if tensor.is_network_input:
+            return self._tell(f"the tensor `{tensor.name}` is an input: it cannot be an output; add_identity() copies it")
         self._changed()
         self._outputs.append(tensor)
 
-    def unmark_output(self, tensor) -> None:
+    @checked
+    def unmark_output(self, tensor: ITensor) -> None:
         """The tensor is no output any more."""
+        if not tensor.is_network_output:
+            return self._tell(f"the tensor `{tensor.name}` is no output")
         self._changed()
         self._outputs = [each for each in self._outputs if each is not tensor]
 
     def mark_output_for_shapes(self, tensor):
         """The same as mark_output()."""
         self.mark_output(tensor)
-        return True
+        return tensor.is_network_output
 
     def unmark_output_for_shapes(self, tensor):
         """The same as unmark_output()."""
         self.unmark_output(tensor)
-        return True
+        return not tensor.is_network_output
 
     def remove_tensor(self, tensor) -> None:
-        """Nothing reads the tensor any more."""
+        """An input that no layer reads goes."""
+        readers = [each.name for each in self._layers if any(tensor is other for other in each._inputs)]
+        if readers:
+            return self._tell(f"the tensor `{tensor.name}` stays: the layer `{readers[0]}` reads it")
         self._changed()
         self._inputs = [each for each in self._inputs if each is not tensor]
         self._tensors.pop(tensor.name, None)
@@ -136,7 +160,7 @@ class INetworkDefinition(NoOpContext):
         """Runs tell a debug listener of the tensor, which is no output of the engine; whether that can be."""
         self._check_own(tensor)
         if tensor._layer is None and tensor.is_network_input or tensor._layer is not None and \
-                tensor._layer.type == LayerType.CONSTANT:
+                tensor._layer._kind == LayerType.CONSTANT:
             note(self.logger, f"the tensor `{tensor.name}` is known without a run: it is not marked for debugging")
             return False
         if not self.is_debug_tensor(tensor):
@@ -164,35 +188,27 @@ class INetworkDefinition(NoOpContext):
     def unmark_unfused_tensors_as_debug_tensors(self):
         return False
 
-    def add_loop(self):
-        """A loop, to which its boundary layers are added."""
-        return ILoop(self)
-
-    def add_if_conditional(self):
-        """A condition with two branches, to which its boundary layers are added."""
-        return IIfConditional(self)
-
-    def __getattr__(self, name: str) -> Any:
-        word = name.removeprefix("add_")
-        if word != name and word in REFUSED:
-            return lambda *args, **kwargs: _refuse(name, REFUSED[word])
-        layer = LAYERS.get(word) if word != name else None
-        if layer is None:
-            raise AttributeError(f"'INetworkDefinition' object has no attribute '{name}'")
-        return lambda *args, **kwargs: self._add(layer, *args, **kwargs)
-
-    def _add(self, kind, *args, **kwargs):
-        layer = kind(self, len(self._layers), *args, **kwargs)
-        for tensor in layer._inputs:
-            if tensor is not None:
+    def _add(self, kind, *args):
+        """A layer of the kind; None, which the logger and the recorder are told, where it cannot be added."""
+        tensors = [each for given in args for each in (given if isinstance(given, list) else [given])
+                   if isinstance(each, ITensor)]
+        before = set(self._tensors)
+        try:
+            for tensor in tensors:
                 self._check_own(tensor)
-        self._layers.append(layer)
-        self._changed()
+            layer = kind(self, len(self._layers), *args)
+        except PolygraphyException as error:
+            self._tensors = {name: each for name, each in self._tensors.items() if name in before}
+            return self._tell(error)
+        self._append(layer)
         return layer
 
+    def _append(self, layer):
+        self._layers.append(layer)
+        self._named[layer._name] = layer
+        self._changed()
+
     def _check_own(self, tensor):
-        if not isinstance(tensor, ITensor):
-            raise TypeError(f"expected a tensor of a network, not a {type(tensor).__name__}")
         if tensor._network is not self:
             raise PolygraphyException(f"the tensor `{tensor.name}` belongs to another network")
 
@@ -208,7 +224,7 @@ class INetworkDefinition(NoOpContext):
     def _rename(self, tensor, name):
         other = self._tensors.get(name)
         if other is not None and other is not tensor:
-            raise PolygraphyException(f"the network has a tensor `{name}` already")
+            return self._tell(f"the tensor `{tensor.name}` is not renamed: the network has a tensor `{name}` already")
         self._changed()
         self._tensors.pop(tensor._name, None)
         self._tensors[name] = tensor
@@ -276,7 +292,7 @@ class INetworkDefinition(NoOpContext):
     def _infer(self, layers):
         """Types of all tensors by name."""
         outputs = list(self._outputs) if len(layers) == len(self._layers) else []
-        outputs += [each for layer in layers if layer.type == LayerType.CONSTANT for each in layer._outputs]
+        outputs += [each for layer in layers if layer._kind == LayerType.CONSTANT for each in layer._outputs]
         found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
         types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
         for name, _, array in found["values"].values():
@@ -286,6 +302,11 @@ class INetworkDefinition(NoOpContext):
 
     def _shape_inputs(self):
         """Names of inputs whose elements decide shapes."""
-        shaping = {"Reshape", "Expand", "Tile", "Range", "ConstantOfShape", "Slice", "Resize", "Pad"}
-        graph = self._graph()
-        return {tensor.name for node in graph.nodes if node.op in shaping for tensor in node.inputs[1:]}
+        waiting = [tensor for node in self._graph().nodes if node.op in SHAPING for tensor in node.inputs[SHAPING[node.op]:]]
+        names = set()
+        while waiting:
+            tensor = waiting.pop()
+            if tensor.name not in names:
+                names.add(tensor.name)
+                waiting += [each for node in tensor.inputs if node.op not in LEAVING for each in node.inputs]
+        return names

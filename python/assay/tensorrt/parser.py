@@ -6,17 +6,18 @@ import re
 
 from assay import _native
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import DataType, ErrorCode, PluginFieldType, TensorRTPhase
+from assay.tensorrt.enums import DataType, ErrorCode, OnnxParserFlag, PluginFieldType, TensorRTPhase
 from assay.tensorrt.initializers import ModelInParts
 from assay.tensorrt.layers import OnnxLayer
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
-from assay.tensorrt.logger import native_log
+from assay.tensorrt.logger import native_log, say
 from assay.tensorrt.plugins import (IPluginCreatorV3One, IPluginV3, PluginField, PluginFieldCollection,
                                     get_plugin_registry)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
     import os
+    from typing import Any
 
 
 class ParserError:
@@ -65,18 +66,23 @@ class ParserError:
 class OnnxParser(ModelInParts, NoOpContext):
     """Puts the layers of an ONNX model into a network."""
 
+    flags = 1 << int(OnnxParserFlag.NATIVE_INSTANCENORM)
+
     def __init__(self, network, logger) -> None:
         self.network = network
         self.logger = logger
         self._errors: list = []
         self._subgraphs: list = []
         self._faulty: set = set()  # numbers of nodes that cannot be parsed
-        self.flags = 0
 
     num_errors = property(lambda self: len(self._errors))
 
-    def get_error(self, index: int) -> ParserError:
-        return self._errors[index]
+    def get_error(self, index: int) -> ParserError | Any:
+        """None, which the logger is told, if there is none of that number."""
+        if 0 <= index < len(self._errors):
+            return self._errors[index]
+        say(self.logger, f"the parser has {len(self._errors)} errors, not one of the number {index}")
+        return None
 
     def clear_errors(self) -> None:
         self._errors = []
@@ -195,7 +201,7 @@ class OnnxParser(ModelInParts, NoOpContext):
             made._number = number_of(tensor.dtype) or 1
             known[tensor.name] = made
         for node in graph.nodes:
-            network._layers.append(self._layer(network, node, known))
+            network._append(self._layer(network, node, known))
         for tensor in graph.outputs:
             network.mark_output(self._tensor(network, tensor, known))
         network._changed()

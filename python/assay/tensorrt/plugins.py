@@ -11,6 +11,8 @@ from assay.tensorrt.enums import DataType, DimensionOperation, PluginCapabilityT
 class PluginField:
     """A named value for a creator."""
 
+    name, data, type, size = "", None, PluginFieldType.UNKNOWN, 0
+
     def __init__(self, name="", data=None, type=PluginFieldType.UNKNOWN) -> None:
         self.name = name
         self.data = data
@@ -66,11 +68,11 @@ class IExprBuilder:
 class PluginTensorDesc:
     """Dims, type and format of a tensor."""
 
+    dims, type, format, scale = Dims(), DataType.FLOAT, TensorFormat.LINEAR, 1.0
+
     def __init__(self, dims=(), type=DataType.FLOAT) -> None:
         self.dims = Dims(dims)
         self.type = type
-        self.format = TensorFormat.LINEAR
-        self.scale = 1.0
 
 
 class DynamicPluginTensorDesc:
@@ -148,7 +150,11 @@ class IPluginV3:
         return self
 
 
-class IPluginV3OneCore:
+class IPluginCapability:
+    """What the three capabilities have in common."""
+
+
+class IPluginV3OneCore(IPluginCapability):
     """Name, version and name space."""
 
     plugin_name = ""
@@ -156,7 +162,7 @@ class IPluginV3OneCore:
     plugin_namespace = ""
 
 
-class IPluginV3OneBuild:
+class IPluginV3OneBuild(IPluginCapability):
     """What is known when an engine is built."""
 
     num_outputs = 1
@@ -180,7 +186,14 @@ class IPluginV3OneBuild:
         return []
 
 
-class IPluginV3OneRuntime:
+class IPluginV3OneBuildV2(IPluginV3OneBuild):
+    """Likewise; outputs that are inputs are not there."""
+
+    def get_aliased_input(self, output_index):
+        return -1
+
+
+class IPluginV3OneRuntime(IPluginCapability):
     """What runs."""
 
     def set_tactic(self, tactic):
@@ -199,7 +212,27 @@ class IPluginV3OneRuntime:
         return PluginFieldCollection()
 
 
-class IPluginCreator:
+class IPluginResource:
+    """To be derived from: what plugins share by a key of the registry."""
+
+    def release(self):
+        pass
+
+    def clone(self):
+        return self
+
+
+class IPluginResourceContext:
+    """What a context has for plugins: nothing of its own."""
+
+    gpu_allocator = error_recorder = None
+
+
+class IPluginCreatorInterface:
+    """What creators have in common."""
+
+
+class IPluginCreator(IPluginCreatorInterface):
     """To be derived from: `create_plugin(name, field_collection)`, `deserialize_plugin(name, data)`."""
 
     name = ""
@@ -251,11 +284,12 @@ class Capabilities:
 class IPluginRegistry:
     """Creators by name, version and name space."""
 
+    error_recorder = None
+    parent_search_enabled = True
+
     def __init__(self) -> None:
         self._creators: dict = {}
         self._resources: dict = {}  # [resource, how often it was acquired] by key
-        self.error_recorder = None
-        self.parent_search_enabled = True
 
     @property
     def plugin_creator_list(self):

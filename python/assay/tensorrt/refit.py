@@ -5,6 +5,7 @@ import tempfile
 
 from assay import _native
 from assay.exception import PolygraphyException
+from assay.tensorrt.arguments import Attribute
 from assay.tensorrt.dims import NoOpContext, Weights, array_of
 from assay.tensorrt.enums import ErrorCode, TensorLocation, WeightsRole
 from assay.tensorrt.initializers import ModelInParts
@@ -16,16 +17,19 @@ class Refitter(NoOpContext):
     """Replaces weights of an engine that was built with BuilderFlag.REFIT or STRIP_PLAN, or by `convert --refittable`;
     its tactics stay."""
 
+    logger = property(lambda self: self._logger, doc="Who is told of mistakes.")
+    error_recorder = Attribute(None, None, "Who is told of mistakes, besides the logger.")
+    max_threads = Attribute(int, 1, "Accepted.")
+    weights_validation = Attribute(bool, True, "Accepted.")
+
     def __init__(self, engine, logger) -> None:
         from assay.graphsurgeon import import_onnx
 
         if not engine.refittable:
             raise PolygraphyException("the engine cannot be refitted: it was built without BuilderFlag.REFIT")
         self.engine = engine
-        self.logger = logger
+        self._logger = logger
         self.error_recorder = engine.error_recorder
-        self.max_threads = 1
-        self.weights_validation = True
         self._graph = import_onnx(engine._source)
         tensors = self._graph.tensors()
         self._constants = {name: each for name, each in tensors.items() if type(each).__name__ == "Constant"
@@ -37,6 +41,17 @@ class Refitter(NoOpContext):
     def _roles(self, names):
         rows = [place for place, name in self._places.items() if name in names]
         return [layer for layer, _ in rows], [role for _, role in rows]
+
+    def get_dynamic_range(self, tensor_name):
+        """(-1, -1): ranges are in the quantisers of the model."""
+        return -1.0, -1.0
+
+    def set_dynamic_range(self, tensor_name, range):
+        """False; likewise."""
+        return False
+
+    def get_tensors_with_dynamic_range(self):
+        return []
 
     def get_all(self):
         """(layers, roles) of all weights that belong to layers."""

@@ -6,6 +6,15 @@ from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
 from assay.tensorrt.logger import note
 
 
+ALL_FORMATS = (1 << len(TensorFormat)) - 1
+
+
+def _expect(name, value, kind):
+    if not isinstance(value, kind):
+        raise TypeError(f"incompatible function arguments: `{name}` is {value!r}, expected is a {kind.__name__}")
+    return value
+
+
 class ITensor:
     """A tensor of a network."""
 
@@ -15,38 +24,59 @@ class ITensor:
         self._dtype = dtype
         self._shape = shape
         self._layer = layer
-        self.location = TensorLocation.DEVICE
-        self.allowed_formats = 1 << int(TensorFormat.LINEAR)
+        self._location = TensorLocation.DEVICE
+        self._formats = ALL_FORMATS
         self._dynamic_range = None
         self._dim_names: dict = {}
         self._number = None  # of the element type of a parsed input, which TensorRT may have no word for
 
     @property
     def name(self):
+        """Each tensor of a network has its own."""
         return self._name
 
     @name.setter
     def name(self, value):
-        self._network._rename(self, value)
+        self._network._rename(self, _expect("name", value, str))
+
+    @property
+    def location(self):
+        """Where elements are; accepted."""
+        return self._location
+
+    @location.setter
+    def location(self, value):
+        self._location = _expect("location", value, TensorLocation)
+
+    @property
+    def allowed_formats(self):
+        """A mask of formats of an input or output, by default all of them."""
+        return self._formats
+
+    @allowed_formats.setter
+    def allowed_formats(self, value):
+        self._formats = _expect("allowed_formats", value, int)
 
     @property
     def dtype(self):
+        """The type of elements."""
         if self._dtype is not None:
             return self._dtype
         return DataType.of_native(self._network._inferred(self)[0]) or DataType.FLOAT
 
     @dtype.setter
     def dtype(self, value):
+        self._dtype = _expect("dtype", value, DataType)
         self._network._changed()
-        self._dtype = value
 
     @property
     def shape(self):
+        """The dims; -1 for open ones."""
         if self._shape is not None:
             return Dims(self._shape)
         dims = self._network._inferred(self)[1]
         if dims is None:
-            raise PolygraphyException(f"the shape of the tensor `{self._name}` cannot be told")
+            raise RuntimeError(f"Could not get tensor shape: that of the tensor `{self._name}` cannot be told")
         return Dims(dims)
 
     @shape.setter

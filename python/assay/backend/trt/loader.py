@@ -1,6 +1,5 @@
 """Loaders of networks and engines."""
 
-import contextlib
 import os
 
 from assay import constants, mod, util
@@ -8,7 +7,8 @@ from assay import tensorrt as trt
 from assay.backend.base.loader import BaseLoader, given
 from assay.backend.trt.calibrator import active
 from assay.backend.trt.config import CreateConfig
-from assay.backend.trt.util import get_trt_logger
+from assay.backend.trt.util import (check_onnx_parser_errors, get_all_tensors, get_trt_logger, mark_layerwise,
+                                    mark_outputs, try_setup_polygraphy_calibrator, unmark_outputs)
 from assay.datatype import DataType
 from assay.logger import G_LOGGER
 
@@ -21,6 +21,18 @@ if TYPE_CHECKING:  # the functions that evaluate loaders at once are made by exp
     def __getattr__(name: str) -> Any: ...
 
 
+def _open_library(path):
+    import ctypes
+
+    if "nvinfer_plugin" in os.path.basename(path):  # TensorRT's own plugins: what there is of them is there already
+        trt.init_libnvinfer_plugins(get_trt_logger(), "")
+        return
+    try:
+        ctypes.CDLL(path)
+    except OSError as error:
+        G_LOGGER.critical(f"the library `{path}` cannot be opened: {error}")
+
+
 @mod.export(funcify=True)
 class LoadPlugins(BaseLoader):
     """Opens libraries of plugins, then gives `obj`, or what it gives."""
@@ -30,13 +42,8 @@ class LoadPlugins(BaseLoader):
         self.obj = obj
 
     def call_impl(self, *args, **kwargs):
-        import ctypes
-
         for plugin in self.plugins:
-            try:
-                ctypes.CDLL(plugin)
-            except OSError as error:
-                G_LOGGER.critical(f"the library `{plugin}` cannot be opened: {error}")
+            _open_library(plugin)
         return util.invoke_if_callable(self.obj, *args, **kwargs)[0]
 
 
@@ -72,10 +79,7 @@ class _Parsed(BaseLoader):
         parser = trt.OnnxParser(network, get_trt_logger())
         for flag in self.flags:
             parser.set_flag(flag)
-        if not read(parser):
-            for index in range(parser.num_errors):
-                G_LOGGER.error(str(parser.get_error(index)))
-            G_LOGGER.critical(f"the ONNX model cannot be read: {parser.get_error(0).desc()}")
+        check_onnx_parser_errors(parser, read(parser))
         return builder, network, parser
 
 
@@ -117,10 +121,6 @@ class _ChangesNetwork(BaseLoader):
         return loaded
 
 
-def _all_tensors(network):
-    return {layer.get_output(i).name: layer.get_output(i) for layer in network for i in range(layer.num_outputs)}
-
-
 def _found(tensors, name):
     if name not in tensors:
         G_LOGGER.critical(f"the network has no tensor `{name}`; tensors: {', '.join(tensors)}")
@@ -134,7 +134,7 @@ class PostprocessNetwork(_ChangesNetwork):
     def __init__(self, network, func, name=None) -> None:
         super().__init__(network)
         if not callable(func):
-            G_LOGGER.critical(f"`func` is a {type(func).__name__}, expected a function")
+            G_LOGGER.critical(f"Object {func} (of type {type(func)}) is not a callable.")
         self.func = func
         self.name = util.default(name, getattr(func, "__name__", "func"))
 
@@ -152,23 +152,16 @@ class ModifyNetworkOutputs(_ChangesNetwork):
         self.exclude_outputs = util.default(exclude_outputs, [])
         self.mark_layer_types = mark_layer_types
 
-    def _wanted(self, network, tensors):
-        skipped = (trt.LayerType.CONSTANT, trt.LayerType.SHAPE)
-        if self.outputs == constants.MARK_ALL:
-            return [each.get_output(i).name for each in network if each.type not in skipped
-                    for i in range(each.num_outputs)]
-        if self.mark_layer_types:
-            return [each.get_output(i).name for each in network if each.type in self.mark_layer_types
-                    for i in range(each.num_outputs)]
-        return list(self.outputs or [each.name for each in network._outputs])
-
     def _change(self, network):
-        tensors = _all_tensors(network)
-        wanted = [_found(tensors, name) for name in self._wanted(network, tensors) if name not in self.exclude_outputs]
-        for tensor in list(network._outputs):
-            network.unmark_output(tensor)
-        for tensor in wanted:
-            network.mark_output(tensor)
+        if self.outputs == constants.MARK_ALL:
+            mark_layerwise(network)
+        elif self.outputs is not None:
+            mark_outputs(network, self.outputs)
+        elif self.mark_layer_types:
+            mark_outputs(network, [each.get_output(i).name for each in network if each.type in self.mark_layer_types
+                                   for i in range(each.num_outputs)])
+        if self.exclude_outputs:
+            unmark_outputs(network, self.exclude_outputs)
 
 
 @mod.export(funcify=True)
@@ -197,7 +190,7 @@ class MarkDebug(_ChangesNetwork):
         self.mark_debug = mark_debug
 
     def _change(self, network):
-        tensors = _all_tensors(network)
+        tensors = get_all_tensors(network)
         for name in self.mark_debug:
             network.mark_debug(_found(tensors, name))
 
@@ -226,7 +219,7 @@ class SetTensorDatatypes(_ChangesNetwork):
 
 @mod.export(funcify=True)
 class SetTensorFormats(_ChangesNetwork):
-    """Formats of inputs and outputs by their names; all lie in the order of their dims here."""
+    """Formats of inputs and outputs by their names, each a list of trt.TensorFormat."""
 
     def __init__(self, network, tensor_formats) -> None:
         super().__init__(network)
@@ -235,11 +228,10 @@ class SetTensorFormats(_ChangesNetwork):
     def _change(self, network):
         tensors = {each.name: each for each in [*network._inputs, *network._outputs]}
         for name, formats in self.tensor_formats.items():
-            tensor = _found(tensors, name)
-            if trt.TensorFormat.LINEAR not in formats:
-                G_LOGGER.critical(f"`{name}`: inputs and outputs are LINEAR here, not "
-                                  f"{', '.join(each.name for each in formats)}")
-            tensor.allowed_formats = sum(1 << int(each) for each in formats)
+            mask = 0
+            for each in formats:
+                mask |= 1 << int(each)
+            _found(tensors, name).allowed_formats = mask
 
 
 @mod.export(funcify=True)
@@ -255,24 +247,13 @@ class EngineBytesFromNetwork(BaseLoader):
         loaded = given(self._network)
         builder, network = loaded[0], loaded[1]
         config = self._config(builder, network) if callable(self._config) else self._config
-        selector = config.algorithm_selector
-        with active(config.int8_calibrator), _selecting(selector):
+        calibrator = getattr(config, "int8_calibrator", None)
+        try_setup_polygraphy_calibrator(config, network)
+        with active(calibrator):
             engine = builder._build(network, config)
         if self.timing_cache_path and config.get_timing_cache() is not None:
             util.save_file(config.get_timing_cache().serialize(), self.timing_cache_path, description="timing cache")
         return engine
-
-
-@contextlib.contextmanager
-def _selecting(selector):
-    if not hasattr(selector, "finish"):
-        yield
-        return
-    selector.start()
-    try:
-        yield
-    finally:
-        selector.finish()
 
 
 @mod.export(funcify=True)

@@ -6,6 +6,7 @@ from collections import OrderedDict
 from fnmatch import fnmatch
 
 from assay import constants, util
+from assay.backend.trt.util import check_profile, str_from_tensor
 from assay.common import TensorMetadata
 from assay.logger import G_LOGGER, LogMode
 
@@ -34,6 +35,11 @@ class ShapeTuple:
         return f"ShapeTuple(min={self.min}, opt={self.opt}, max={self.max})"
 
 
+def _takes_values(tensor):
+    """Whether a profile has the elements of an input, not its shape."""
+    return tensor.is_shape_tensor and not util.is_shape_dynamic(tensor.shape)
+
+
 class Profile(OrderedDict):
     """Shapes by input; names may be wildcards."""
 
@@ -51,7 +57,7 @@ class Profile(OrderedDict):
 
     def __getitem__(self, key):
         if key not in self:
-            G_LOGGER.critical(f"the profile has no input `{key}`; inputs: {list(self)}")
+            G_LOGGER.critical(f"Binding: {key} does not have shapes set in this profile; inputs: {list(self)}")
         return super().__getitem__(key)
 
     def _found(self, name):
@@ -68,12 +74,15 @@ class Profile(OrderedDict):
             tensor = network.get_input(index)
             if self._found(tensor.name) is not None:
                 continue
-            shape = util.override_dynamic_shape(list(tensor.shape), fallback)
-            if tensor.is_shape_tensor:
-                shape = [fallback] * (tensor.shape[0] if len(tensor.shape) else 1)
-            if util.is_shape_dynamic(tensor.shape):
-                G_LOGGER.warning(f"Input tensor: {tensor.name} (dtype={tensor.dtype}, shape={tensor.shape}) | No shapes "
-                                 f"provided; Will use shape: {shape} for min/opt/max in profile.", LogMode.ONCE)
+            is_values = _takes_values(tensor)
+            if is_values:
+                shape = (fallback,) * (tensor.shape[0] if len(tensor.shape) else 1)
+            else:
+                shape = tuple(util.override_dynamic_shape(list(tensor.shape), fallback))
+            if is_values or util.is_shape_dynamic(tensor.shape):
+                word = "values: {} for min/opt/max" if is_values else "shape: {} for min/opt/max"
+                G_LOGGER.warning(f"{str_from_tensor(tensor, is_values)} | No {'values' if is_values else 'shapes'} provided; "
+                                 f"Will use {word.format(list(shape))} in profile.", LogMode.ONCE)
             self.add(tensor.name, shape, shape, shape)
         return self
 
@@ -89,14 +98,8 @@ class Profile(OrderedDict):
             shapes = self._found(tensor.name)
             if shapes is None:
                 continue
-            if tensor.is_shape_tensor and len(shapes.min) != len(tensor.shape):
-                made.set_shape_input(tensor.name, *shapes)
-            elif not util.is_valid_shape_override(list(shapes.opt), list(tensor.shape)):
-                G_LOGGER.critical(f"the input `{tensor.name}` has the shape {tensor.shape}, which {tuple(shapes.opt)} of "
-                                  "the profile does not fit")
-            else:
-                made.set_shape(tensor.name, *shapes)
-        return made
+            (made.set_shape_input if _takes_values(tensor) else made.set_shape)(tensor.name, *shapes)
+        return check_profile(made)
 
     def to_input_metadata(self):
         """The best shapes, with their bounds."""

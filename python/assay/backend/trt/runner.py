@@ -2,13 +2,15 @@
 
 from collections import OrderedDict
 
-from assay import _native, util
+from assay import _native, cuda, util
 from assay import tensorrt as trt
 from assay._arrays import to_numpy
 from assay.backend.base import BaseRunner
 from assay.backend.base.loader import given
-from assay.common import TensorMetadata
+from assay.common import FormattedArray, TensorMetadata
+from assay.datatype import DataType
 from assay.logger import G_LOGGER
+from assay.util import array as arrays
 
 
 class TrtRunner(BaseRunner):
@@ -22,6 +24,9 @@ class TrtRunner(BaseRunner):
         if allocation_strategy not in (None, "static", "profile", "runtime"):
             G_LOGGER.critical(f"there is no allocation strategy `{allocation_strategy}`; known are static, profile and "
                               "runtime")
+        self.allocation_strategy = allocation_strategy
+        self.weight_streaming_budget = weight_streaming_budget
+        self.weight_streaming_percent = weight_streaming_percent
         self.debug_listener = debug_listener
         self._listener = None
         self.engine = None
@@ -38,6 +43,9 @@ class TrtRunner(BaseRunner):
             self.engine = loaded.engine
         else:
             G_LOGGER.critical(f"a TrtRunner takes an engine or a context, not a {type(loaded).__name__}")
+        self.stream = cuda.Stream()
+        self.device_input_buffers: OrderedDict = OrderedDict()  # none: memory of the process is read where it is
+        self.host_output_buffers: OrderedDict = OrderedDict()
         if self.optimization_profile is not None:
             self.set_profile(self.optimization_profile)
         self.context.set_all_tensors_debug_state(True)
@@ -65,7 +73,7 @@ class TrtRunner(BaseRunner):
         """Uses another optimisation profile from now on."""
         if self.context is None:
             G_LOGGER.critical(f"{self.name} | must be activated before a profile is chosen")
-        if not self.context.set_optimization_profile(index):
+        if not self.context.set_optimization_profile_async(index, self.stream.ptr):
             G_LOGGER.critical(f"{self.name} | the engine has {self.engine.num_optimization_profiles} profile(s), not one "
                               f"of the number {index}")
 
@@ -86,17 +94,48 @@ class TrtRunner(BaseRunner):
                      list(low) if is_open else None, list(high) if is_open else None)
         return meta
 
+    def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
+        """Runs once on a dictionary of arrays. 32-bit integers are taken where 64-bit ones are expected, as by scripts for
+        TensorRT 8, which had none."""
+        self._require_active()
+        return super().infer({name: self._fitting(name, value) for name, value in feed_dict.items()}, check_inputs, *args,
+                             **kwargs)
+
+    def _fitting(self, name, value):
+        if isinstance(value, FormattedArray):
+            value = value.array
+        if name not in self.engine._names:
+            return value
+        if self.engine.is_shape_inference_io(name) and (isinstance(value, int) or arrays.is_on_gpu(value)):
+            G_LOGGER.critical(f"A {type(value).__name__} was provided for input: {name}, but since this is a shape tensor, it "
+                              "must reside in host memory.")
+        is_narrow = self.engine.get_tensor_dtype(name) == trt.DataType.INT64 and hasattr(value, "dtype") and \
+            not arrays.is_on_gpu(value) and arrays.dtype(value) == DataType.INT32
+        return arrays.cast(value, DataType.INT64) if is_narrow else value
+
     def infer_impl(self, feed_dict, copy_outputs_to_host=None, return_raw_buffers=None):
+        """Runs once. Without `copy_outputs_to_host`, outputs are arrays in memory of a device; with `return_raw_buffers`,
+        they are FormattedArray."""
         feeds = {name: _host_array(self, name, value) for name, value in feed_dict.items()}
         outputs = self.context.infer(feeds)
         if isinstance(self._listener, _Collector):
             outputs.update(self._listener.take())
         self.inference_time = self.context.seconds
-        if util.has_torch(feed_dict.values()):
-            import torch
+        given = OrderedDict((name, _handed_out(value, util.has_torch(feed_dict.values()),
+                                               util.default(copy_outputs_to_host, True))) for name, value in outputs.items())
+        if return_raw_buffers:
+            return OrderedDict((name, FormattedArray(value, shape=tuple(value.shape))) for name, value in given.items())
+        return given
 
-            return OrderedDict((name, torch.from_numpy(value)) for name, value in outputs.items())
-        return outputs
+
+def _handed_out(array, is_of_torch, is_of_host):
+    if is_of_torch:
+        import torch
+
+        return torch.from_numpy(array)
+    if is_of_host:
+        return array
+    return cuda.DeviceArray(array.shape, array.dtype).copy_from(arrays.make_contiguous(array))
 
 
 class _Collector(trt.IDebugListener):
@@ -126,3 +165,20 @@ def _host_array(runner, name, value):
     if hasattr(value, "ptr") and hasattr(value, "numpy"):
         return value.numpy()
     return util.array_of(value)
+
+
+def _get_array_on_cpu(arr, name, host_buffers, stream, nbytes, use_torch):
+    """The first bytes of an array in memory of a device, in a buffer of this name: a tensor of torch, or an array of
+    numpy."""
+    import numpy as np
+
+    buffer = host_buffers.get(name)
+    if buffer is None or arrays.is_torch(buffer) != use_torch or arrays.nbytes(buffer) < nbytes:
+        buffer = np.empty((nbytes,), np.uint8)
+        if use_torch:
+            import torch
+
+            buffer = torch.from_numpy(buffer)
+        host_buffers[name] = buffer
+    cuda.wrapper().dtoh(arrays.data_ptr(buffer), arr.ptr if hasattr(arr, "ptr") else arrays.data_ptr(arr), nbytes, stream)
+    return buffer[:nbytes]

@@ -1,8 +1,12 @@
 """Kinds of layers."""
 
-from assay.tensorrt.layers import arithmetic, movement, places, plugin, reduction, sequences, slices, window
-from assay.tensorrt.layers.base import LAYERS, ILayer
+from assay.tensorrt.layers import (arithmetic, boundaries, movement, named, places, plugin, reduction, sequences, slices,
+                                   window)
+from assay.tensorrt.layers.base import ILayer
 from assay.tensorrt.layers.parsed import OnnxLayer
 
-__all__ = ["LAYERS", "ILayer", "OnnxLayer", "arithmetic", "movement", "places", "plugin", "reduction", "sequences",
-           "slices", "window"]
+MODULES = (arithmetic, boundaries, movement, named, places, plugin, reduction, sequences, slices, window)
+CLASSES = {name: each for module in MODULES for name, each in vars(module).items()
+           if isinstance(each, type) and each.__module__ == module.__name__ and name.startswith("I")}
+
+__all__ = ["CLASSES", "ILayer", "OnnxLayer"]

@@ -1,12 +1,13 @@
 """Functions of elements. Their properties may be changed until the network is built."""
 
+from assay.exception import PolygraphyException
 from assay.tensorrt import enums
+from assay.tensorrt.arguments import Setting, WeightsSetting
 from assay.tensorrt.dims import array_of
 from assay.tensorrt.enums import DataType, LayerType
-from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds
+from assay.tensorrt.layers.base import ILayer, SimpleLayer
 
 
-@adds("activation")
 class IActivationLayer(ILayer):
     """A function of each element."""
 
@@ -14,18 +15,24 @@ class IActivationLayer(ILayer):
     PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
     ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
 
+    # alpha and beta, where they are not 0.
+    DEFAULTS = {"LEAKY_RELU": (0.01, 0.0), "ELU": (1.0, 0.0), "SELU": (1.67326319217681884765625, 1.05070102214813232421875),
+                "SOFTPLUS": (1.0, 1.0), "CLIP": (-3.4028234663852886e38, 3.4028234663852886e38), "HARD_SIGMOID": (0.2, 0.5),
+                "SCALED_TANH": (1.0, 1.0), "THRESHOLDED_RELU": (1.0, 0.0)}
+
+    type = Setting(enums.ActivationType, "Which function.")
+    alpha = Setting(float, "Its first parameter, by default that of the type the layer was added with.")
+    beta = Setting(float, "Its second parameter.")
+
     def __init__(self, network, index, input, type) -> None:
         super().__init__(network, index, [input])
-        self._kind = type
-        self.alpha = 0.0
-        self.beta = 0.0
-
-    type = property(lambda self: self._kind, lambda self, value: setattr(self, "_kind", value))
+        self.type = type
+        self.alpha, self.beta = self.DEFAULTS.get(type.name, (0.0, 0.0))
 
     def _emit(self, emitter):
         import numpy as np
 
-        word = self._kind.name
+        word = self.type.name
         if word in self.PLAIN:
             emitter.node(self, self.PLAIN[word], self._inputs, self._outputs)
         elif word in self.ALPHA:
@@ -53,7 +60,7 @@ class IActivationLayer(ILayer):
         def number(value):
             return emitter.constant(value, np.float32)
 
-        if self._kind.name == "GELU_ERF":
+        if self.type.name == "GELU_ERF":
             inner = emitter.node(self, "Erf", [emitter.node(self, "Mul", [x, number(0.5 ** 0.5)])])
         else:
             cube = emitter.node(self, "Mul", [emitter.node(self, "Pow", [x, number(3)]), number(0.044715)])
@@ -63,13 +70,14 @@ class IActivationLayer(ILayer):
         emitter.node(self, "Mul", [half, emitter.node(self, "Add", [inner, number(1)])], self._outputs)
 
 
-@adds("elementwise")
 class IElementWiseLayer(ILayer):
     """A function of the elements of two tensors."""
 
     TYPE, WORD = LayerType.ELEMENTWISE, "ElementWise"
     OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
            "AND": "And", "OR": "Or", "XOR": "Xor", "EQUAL": "Equal", "GREATER": "Greater", "LESS": "Less"}
+
+    op = Setting(enums.ElementWiseOperation, "Which function.")
 
     def __init__(self, network, index, input1, input2, op) -> None:
         super().__init__(network, index, [input1, input2])
@@ -87,12 +95,13 @@ class IElementWiseLayer(ILayer):
             emitter.node(self, "Floor", [emitter.node(self, "Div", self._inputs)], self._outputs)
 
 
-@adds("unary")
 class IUnaryLayer(ILayer):
     """A function of each element."""
 
     TYPE, WORD = LayerType.UNARY, "Unary"
     OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
+
+    op = Setting(enums.UnaryOperation, "Which function.")
 
     def __init__(self, network, index, input, op) -> None:
         super().__init__(network, index, [input])
@@ -102,11 +111,16 @@ class IUnaryLayer(ILayer):
         emitter.node(self, self.OPS.get(self.op.name, self.op.name.capitalize()), self._inputs, self._outputs)
 
 
-@adds("scale", "scale_nd")
 class IScaleLayer(ILayer):
     """(x * scale + shift) ** power."""
 
     TYPE, WORD = LayerType.SCALE, "Scale"
+
+    mode = Setting(enums.ScaleMode, "For what there is one number each.")
+    shift = WeightsSetting("What is added; empty: nothing.")
+    scale = WeightsSetting("What elements are multiplied with; empty: nothing.")
+    power = WeightsSetting("The exponent; empty: 1.")
+    channel_axis = Setting(int, "The axis that has a number each with ScaleMode.CHANNEL.")
 
     def __init__(self, network, index, input, mode, shift=None, scale=None, power=None, channel_axis=1) -> None:
         super().__init__(network, index, [input])
@@ -129,24 +143,22 @@ class IScaleLayer(ILayer):
 
     def _emit(self, emitter):
         value = self._inputs[0]
-        for op, role, weights in (("Mul", "SCALE", self.scale), ("Add", "SHIFT", self.shift), ("Pow", None, self.power)):
-            constant = self._shaped(emitter, role, weights)
+        for op, role, weights in (("Mul", "SCALE", "scale"), ("Add", "SHIFT", "shift"), ("Pow", None, "power")):
+            constant = self._shaped(emitter, role, self.__dict__[weights])
             if constant is not None:
                 value = emitter.node(self, op, [value, constant])
         emitter.node(self, "Identity", [value], self._outputs)
 
 
-@adds("parametric_relu")
 class IParametricReLULayer(SimpleLayer):
     """x, or x times a slope where it is negative."""
 
-    TYPE, WORD, OP = LayerType.PARAMETRIC_RELU, "PReLU", "PRelu"
+    TYPE, WORD, OP = LayerType.PARAMETRIC_RELU, "Parametric ReLU", "PRelu"
 
     def __init__(self, network, index, input, slopes) -> None:
         super().__init__(network, index, [input, slopes])
 
 
-@adds("select")
 class ISelectLayer(SimpleLayer):
     """Elements of one or the other tensor."""
 
@@ -156,32 +168,68 @@ class ISelectLayer(SimpleLayer):
         super().__init__(network, index, [condition, then_input, else_input])
 
 
-@adds("quantize")
-class IQuantizeLayer(SimpleLayer):
+class _Quantiser(SimpleLayer):
+    axis = Setting(int, "The axis that has a scale each; -1: there is one scale.")
+    to_type = Setting(DataType, "The type of the output.")
+
+    def __init__(self, network, index, input, scale, output_type) -> None:
+        super().__init__(network, index, [input, scale])
+        self.axis, self.to_type = -1, output_type
+
+    @property
+    def block_shape(self):
+        """There are no blocks."""
+        raise RuntimeError("Could not get block_shape.")
+
+    @block_shape.setter
+    def block_shape(self, value):
+        raise PolygraphyException(f"`{self.name}`: scales of blocks are not there; a scale for each of an axis is")
+
+    def _scale(self, emitter):
+        """The tensor of the scale: one number where there is no axis."""
+        scale = self._inputs[1]
+        shape = list(scale.shape)
+        if self.axis >= 0 or not shape:
+            return scale, shape
+        if scale.shape.numel() != 1:
+            raise PolygraphyException(f"`{self.name}`: {scale.shape.numel()} scales need an axis, which is -1")
+        return emitter.node(self, "Reshape", [scale, emitter.constant([])]), []
+
+    def _expect_integers(self, dtype, word):
+        if dtype != DataType.INT8:
+            raise PolygraphyException(f"`{self.name}`: {word} is {dtype}; 8-bit integers are there")
+
+
+class IQuantizeLayer(_Quantiser):
     """Integers by a scale."""
 
     TYPE, WORD, OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.INT8) -> None:
-        super().__init__(network, index, [input, scale])
-        self.axis, self.to_type = 1, output_type
+        super().__init__(network, index, input, scale, output_type)
 
     def _emit(self, emitter):
         import numpy as np
 
-        zero = emitter.constant(np.zeros(tuple(self._inputs[1].shape)), np.int8)
-        emitter.node(self, self.OP, [*self._inputs[:2], zero], self._outputs, axis=self.axis)
+        self._expect_integers(self.to_type, "the type of the output")
+        scale, shape = self._scale(emitter)
+        zero = emitter.constant(np.zeros(shape), np.int8)
+        emitter.node(self, self.OP, [self._inputs[0], scale, zero], self._outputs, axis=self.axis if shape else None)
 
 
-@adds("dequantize")
-class IDequantizeLayer(SimpleLayer):
+class IDequantizeLayer(_Quantiser):
     """Floats of integers by a scale."""
 
     TYPE, WORD, OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.FLOAT) -> None:
-        super().__init__(network, index, [input, scale])
-        self.axis, self.to_type = 1, output_type
+        super().__init__(network, index, input, scale, output_type)
 
-    def _attrs(self):
-        return {"axis": self.axis}
+    def _emit(self, emitter):
+        scale, shape = self._scale(emitter)
+        axis = self.axis if shape else None
+        if self._inputs[1].dtype == self.to_type:
+            emitter.node(self, self.OP, [self._inputs[0], scale], self._outputs, axis=axis)
+            return
+        value = emitter.node(self, self.OP, [self._inputs[0], scale], axis=axis)
+        emitter.node(self, "Cast", [value], self._outputs, to=self.to_type.onnx_number)

@@ -1,8 +1,11 @@
 """Loops and conditions: layers at their boundaries. What depends on the boundary on one side of it is inside."""
 
 from assay.exception import PolygraphyException
+from assay.tensorrt.arguments import Setting, checked
 from assay.tensorrt.enums import LayerType, LoopOutput, TripLimit
 from assay.tensorrt.layers.base import ILayer
+from assay.tensorrt.logger import say
+from assay.tensorrt.tensor import ITensor
 
 
 class _Boundary(ILayer):
@@ -16,25 +19,31 @@ class _Boundary(ILayer):
         raise AssertionError("its loop or condition emits it")
 
 
-class _LoopBoundary(_Boundary):
-    loop = property(lambda self: self._construct)
+class ILoopBoundaryLayer(_Boundary):
+    """A layer at the boundary of a loop."""
+
+    loop = property(lambda self: self._construct, doc="The loop.")
 
 
-class _ConditionBoundary(_Boundary):
-    conditional = property(lambda self: self._construct)
+class IIfConditionalBoundaryLayer(_Boundary):
+    """A layer at the boundary of a condition."""
+
+    conditional = property(lambda self: self._construct, doc="The condition.")
 
 
-class ITripLimitLayer(_LoopBoundary):
+class ITripLimitLayer(ILoopBoundaryLayer):
     """How often the loop runs: a number, or a condition at the start of each iteration."""
 
-    TYPE, WORD = LayerType.TRIP_LIMIT, "Trip Limit"
+    TYPE, WORD = LayerType.TRIP_LIMIT, "TripLimit"
+
+    kind = property(lambda self: self._limit, doc="What ends the loop.")
 
     def __init__(self, network, index, loop, tensor, kind) -> None:
         super().__init__(network, index, loop, [tensor], 0)
-        self.kind = kind
+        self._limit = kind
 
 
-class IRecurrenceLayer(_LoopBoundary):
+class IRecurrenceLayer(ILoopBoundaryLayer):
     """A value that goes from iteration to iteration: input 0 is the first one, input 1 the next one."""
 
     TYPE, WORD = LayerType.RECURRENCE, "Recurrence"
@@ -46,10 +55,13 @@ class IRecurrenceLayer(_LoopBoundary):
         return [each for each in [self._inputs[0]._layer] if each is not None]
 
 
-class IIteratorLayer(_LoopBoundary):
+class IIteratorLayer(ILoopBoundaryLayer):
     """A slice of a tensor for each iteration."""
 
     TYPE, WORD = LayerType.ITERATOR, "Iterator"
+
+    axis = Setting(int, "The axis along which slices are taken.")
+    reverse = Setting(bool, "Whether the last one comes first.")
 
     def __init__(self, network, index, loop, tensor, axis=0, reverse=False) -> None:
         super().__init__(network, index, loop, [tensor])
@@ -57,18 +69,21 @@ class IIteratorLayer(_LoopBoundary):
         self.reverse = reverse
 
 
-class ILoopOutputLayer(_LoopBoundary):
+class ILoopOutputLayer(ILoopBoundaryLayer):
     """What is left of a loop: the last value of a recurrence, or the values of all iterations. Input 1 is not used."""
 
-    TYPE, WORD = LayerType.LOOP_OUTPUT, "Loop Output"
+    TYPE, WORD = LayerType.LOOP_OUTPUT, "LoopOutput"
+
+    kind = property(lambda self: self._left, doc="What is left.")
 
     def __init__(self, network, index, loop, tensor, kind, axis=0) -> None:
         super().__init__(network, index, loop, [tensor])
-        self.kind = kind
+        self._left = kind
         self.axis = axis
 
     @property
     def axis(self):
+        """The axis that iterations become."""
         return self._axis
 
     @axis.setter
@@ -77,28 +92,28 @@ class ILoopOutputLayer(_LoopBoundary):
         self._rank = 1 + len(self.get_input(0).shape) if value else None
 
 
-class IConditionLayer(_ConditionBoundary):
+class IConditionLayer(IIfConditionalBoundaryLayer):
     """What decides."""
 
-    TYPE, WORD = LayerType.CONDITION, "Condition"
+    TYPE, WORD = LayerType.CONDITION, "IfCondition"
 
     def __init__(self, network, index, conditional, condition) -> None:
         super().__init__(network, index, conditional, [condition], 0)
 
 
-class IIfConditionalInputLayer(_ConditionBoundary):
+class IIfConditionalInputLayer(IIfConditionalBoundaryLayer):
     """A tensor that the branches read."""
 
-    TYPE, WORD = LayerType.CONDITIONAL_INPUT, "Conditional Input"
+    TYPE, WORD = LayerType.CONDITIONAL_INPUT, "Input"
 
     def __init__(self, network, index, conditional, input) -> None:
         super().__init__(network, index, conditional, [input])
 
 
-class IIfConditionalOutputLayer(_ConditionBoundary):
+class IIfConditionalOutputLayer(IIfConditionalBoundaryLayer):
     """The tensor of the branch that is taken: input 0 where the condition holds, input 1 where it does not."""
 
-    TYPE, WORD = LayerType.CONDITIONAL_OUTPUT, "Conditional Output"
+    TYPE, WORD = LayerType.CONDITIONAL_OUTPUT, "Output"
 
     def __init__(self, network, index, conditional, true_subgraph_output, false_subgraph_output) -> None:
         super().__init__(network, index, conditional, [true_subgraph_output, false_subgraph_output])
@@ -107,16 +122,24 @@ class IIfConditionalOutputLayer(_ConditionBoundary):
 class _Construct:
     """A loop or condition of a network, by its boundary layers."""
 
+    WORD = ""
+    name = ""
+
     def __init__(self, network) -> None:
         self._network = network
-        self.name = ""
+        self.name = f"(Unnamed {self.WORD}* {len(network._constructs)})"
         self._layers: list = []
         network._constructs.append(self)
 
     def _add(self, kind, *args):
         layer = self._network._add(kind, self, *args)
-        self._layers.append(layer)
+        if layer is not None:
+            self._layers.append(layer)
         return layer
+
+    def _say(self, text):
+        """Tells the logger of a mistake; gives None."""
+        say(self._network.logger, text)
 
     def _all(self, kind):
         return [each for each in self._layers if isinstance(each, kind)]
@@ -126,20 +149,29 @@ class ILoop(_Construct):
     """A loop: an ONNX Loop when the network is built."""
 
     ENTRIES, EXITS = (IRecurrenceLayer, IIteratorLayer), ILoopOutputLayer
+    WORD = "Loop"
 
-    def add_trip_limit(self, tensor, kind):
+    @checked
+    def add_trip_limit(self, tensor: ITensor, kind: TripLimit) -> ITripLimitLayer:
+        """What ends the loop; one of each kind."""
         if any(each.kind == kind for each in self._all(ITripLimitLayer)):
-            raise PolygraphyException(f"the loop has a trip limit of the kind {kind.name} already")
-        return self._add(ITripLimitLayer, tensor, TripLimit(kind))
+            return self._say(f"the loop has a trip limit of the kind {kind.name} already")
+        return self._add(ITripLimitLayer, tensor, kind)
 
-    def add_recurrence(self, initial_value):
+    @checked
+    def add_recurrence(self, initial_value: ITensor) -> IRecurrenceLayer:
+        """A value that goes from iteration to iteration."""
         return self._add(IRecurrenceLayer, initial_value)
 
-    def add_iterator(self, tensor, axis=0, reverse=False):
+    @checked
+    def add_iterator(self, tensor: ITensor, axis: int = 0, reverse: bool = False) -> IIteratorLayer:
+        """A slice of a tensor for each iteration."""
         return self._add(IIteratorLayer, tensor, axis, reverse)
 
-    def add_loop_output(self, tensor, kind, axis=0):
-        return self._add(ILoopOutputLayer, tensor, LoopOutput(kind), axis)
+    @checked
+    def add_loop_output(self, tensor: ITensor, kind: LoopOutput, axis: int = 0) -> ILoopOutputLayer:
+        """What is left of the loop."""
+        return self._add(ILoopOutputLayer, tensor, kind, axis)
 
     def _branches(self):
         return [None]
@@ -161,16 +193,23 @@ class IIfConditional(_Construct):
     """A condition with two branches: an ONNX If when the network is built."""
 
     ENTRIES, EXITS = (IIfConditionalInputLayer,), IIfConditionalOutputLayer
+    WORD = "IfConditional"
 
-    def set_condition(self, condition):
+    @checked
+    def set_condition(self, condition: ITensor) -> IConditionLayer:
+        """What decides."""
         if self._all(IConditionLayer):
-            raise PolygraphyException("the conditional has a condition already")
+            return self._say("the conditional has a condition already")
         return self._add(IConditionLayer, condition)
 
-    def add_input(self, input):
+    @checked
+    def add_input(self, input: ITensor) -> IIfConditionalInputLayer:
+        """A tensor that the branches read."""
         return self._add(IIfConditionalInputLayer, input)
 
-    def add_output(self, true_subgraph_output, false_subgraph_output):
+    @checked
+    def add_output(self, true_subgraph_output: ITensor, false_subgraph_output: ITensor) -> IIfConditionalOutputLayer:
+        """The tensor of the branch that is taken."""
         return self._add(IIfConditionalOutputLayer, true_subgraph_output, false_subgraph_output)
 
     def _branches(self):

@@ -1,11 +1,12 @@
 """Layers that move elements. Their properties may be changed until the network is built."""
 
-from assay.tensorrt.dims import Dims
+from assay.tensorrt.arguments import OptionalSetting, Setting, Shape, renamed
+from assay.tensorrt.dims import Permutation
 from assay.tensorrt.enums import DataType, LayerType
-from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds
+from assay.tensorrt.layers.base import ILayer, SimpleLayer
+from assay.tensorrt.logger import say
 
 
-@adds("identity")
 class IIdentityLayer(SimpleLayer):
     """The same values; of another type if its output's type is set."""
 
@@ -21,11 +22,12 @@ class IIdentityLayer(SimpleLayer):
             super()._emit(emitter)
 
 
-@adds("cast")
 class ICastLayer(SimpleLayer):
     """Conversion to another type."""
 
     TYPE, WORD, OP = LayerType.CAST, "Cast", "Cast"
+
+    to_type = Setting(DataType, "The type of the output.")
 
     def __init__(self, network, index, input, to_type) -> None:
         super().__init__(network, index, [input])
@@ -35,11 +37,12 @@ class ICastLayer(SimpleLayer):
         return {"to": self.to_type.onnx_number}
 
 
-@adds("concatenation")
 class IConcatenationLayer(SimpleLayer):
     """Tensors one after the other along an axis."""
 
     TYPE, WORD, OP = LayerType.CONCATENATION, "Concatenation", "Concat"
+
+    axis = Setting(int, "By default the third last one, or the first one.")
 
     def __init__(self, network, index, inputs) -> None:
         super().__init__(network, index, inputs)
@@ -49,23 +52,34 @@ class IConcatenationLayer(SimpleLayer):
         return {"axis": self.axis}
 
 
-@adds("shuffle")
 class IShuffleLayer(ILayer):
     """Transpose, reshape, transpose; the shape may be a second input."""
 
     TYPE, WORD = LayerType.SHUFFLE, "Shuffle"
 
+    first_transpose = Setting(Permutation, "The order of axes before the shape changes.")
+    reshape_dims = OptionalSetting(Shape, "The shape; 0: as in the input, -1: what is left. None: it stays.")
+    second_transpose = Setting(Permutation, "The order of axes after it.")
+    zero_is_placeholder = Setting(bool, "Whether a dim of 0 is that of the input.")
+
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
-        self.first_transpose = None
-        self.second_transpose = None
+        self.first_transpose = self.second_transpose = Permutation.identity()
         self.reshape_dims = None
         self.zero_is_placeholder = True
 
+    def set_input(self, index, tensor) -> None:
+        """Another tensor; input 1 is the shape."""
+        if index not in (0, 1):
+            say(self._network.logger, f"the layer `{self.name}` has no input of the number {index}")
+            return
+        super().set_input(index, tensor)
+
     def _emit(self, emitter):
         value = self._inputs[0]
-        if self.first_transpose is not None:
-            value = emitter.node(self, "Transpose", [value], perm=list(self.first_transpose))
+        if not self.first_transpose.is_identity():
+            order = self.first_transpose.of_rank(len(value.shape))
+            value = emitter.node(self, "Transpose", [value], perm=order)
         if len(self._inputs) > 1:
             shape = self._inputs[1]
             if shape.dtype != DataType.INT64:
@@ -74,13 +88,19 @@ class IShuffleLayer(ILayer):
         elif self.reshape_dims is not None:
             value = emitter.node(self, "Reshape", [value, emitter.constant(list(self.reshape_dims))],
                                  allowzero=int(not self.zero_is_placeholder))
-        if self.second_transpose is not None:
-            emitter.node(self, "Transpose", [value], self._outputs, perm=list(self.second_transpose))
+        if not self.second_transpose.is_identity():
+            order = self.second_transpose.of_rank(self._rank())
+            emitter.node(self, "Transpose", [value], self._outputs, perm=order)
         else:
             emitter.node(self, "Identity", [value], self._outputs)
 
+    def _rank(self):
+        """Of the output."""
+        if len(self._inputs) > 1:
+            return self._inputs[1].shape[0]
+        return len(self._inputs[0].shape if self.reshape_dims is None else self.reshape_dims)
 
-@adds("shape")
+
 class IShapeLayer(SimpleLayer):
     """The dims of a tensor."""
 
@@ -90,7 +110,6 @@ class IShapeLayer(SimpleLayer):
         super().__init__(network, index, [input])
 
 
-@adds("squeeze")
 class ISqueezeLayer(SimpleLayer):
     """Without dims of 1."""
 
@@ -100,7 +119,6 @@ class ISqueezeLayer(SimpleLayer):
         super().__init__(network, index, [input, axes])
 
 
-@adds("unsqueeze")
 class IUnsqueezeLayer(SimpleLayer):
     """With further dims of 1."""
 
@@ -110,18 +128,19 @@ class IUnsqueezeLayer(SimpleLayer):
         super().__init__(network, index, [input, axes])
 
 
-@adds("padding_nd", "padding")
 class IPaddingLayer(ILayer):
     """Zeros around the last dims; negative numbers cut."""
 
     TYPE, WORD = LayerType.PADDING, "Padding"
 
+    pre_padding_nd = Setting(Shape, "Before the elements of the last axes.")
+    post_padding_nd = Setting(Shape, "After them.")
+    pre_padding = renamed("pre_padding_nd")
+    post_padding = renamed("post_padding_nd")
+
     def __init__(self, network, index, input, pre_padding, post_padding) -> None:
         super().__init__(network, index, [input])
-        self.pre_padding_nd, self.post_padding_nd = Dims(pre_padding), Dims(post_padding)
-
-    pre_padding = property(lambda self: self.pre_padding_nd)
-    post_padding = property(lambda self: self.post_padding_nd)
+        self.pre_padding_nd, self.post_padding_nd = pre_padding, post_padding
 
     def _emit(self, emitter):
         rank = len(self._inputs[0].shape) - len(self.pre_padding_nd)
@@ -129,11 +148,13 @@ class IPaddingLayer(ILayer):
         emitter.node(self, "Pad", [self._inputs[0], emitter.constant(pads)], self._outputs)
 
 
-@adds("reverse_sequence")
 class IReverseSequenceLayer(SimpleLayer):
     """Rows turned round up to their lengths."""
 
     TYPE, WORD, OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
+
+    batch_axis = Setting(int, "The axis of rows.")
+    sequence_axis = Setting(int, "The axis that is turned round.")
 
     def __init__(self, network, index, input, sequence_lens) -> None:
         super().__init__(network, index, [input, sequence_lens])

@@ -28,12 +28,23 @@ class OnnxLayer(ILayer):
         self._outputs = outputs
         for tensor in outputs:
             tensor._layer = self
-        self._name = node.name or f"(Unnamed Layer* {index}) [{node.op}]"
+        self._kind = self.type_of(node.op)
+        name = node.name or f"node_of_{outputs[0].name if outputs else index}"
+        self._name, self._metadata = self._unused(name), f"[ONNX Layer: {name}]"
 
-    @property
-    def type(self):
-        group = next((name for name, ops in self.GROUPS.items() if self._node.op in ops.split()), "PLUGIN_V3")
-        return LayerType[self.TYPES.get(self._node.op, group)]
+    def _unused(self, name):
+        """The name, with a number where another layer has it."""
+        taken, count, unused = self._network._named, 0, name
+        while unused in taken:
+            unused = f"{name}_{count}"
+            count += 1
+        return unused
+
+    @classmethod
+    def type_of(cls, op):
+        """The LayerType of an operator."""
+        group = next((name for name, ops in cls.GROUPS.items() if op in ops.split()), "PLUGIN_V3")
+        return LayerType[cls.TYPES.get(op, group)]
 
     def _emit(self, emitter):
         from assay.graphsurgeon.ir.node import Node
@@ -48,7 +59,7 @@ class OnnxLayer(ILayer):
                                 if isinstance(each, Constant)]
         names = iter(self._outputs)
         outputs = [each if each.is_empty() else emitter.tensor(next(names)) for each in self._node.outputs]
-        emitter.nodes.append(Node(self._node.op, self._node.name, self._bodies(emitter), _copies(inputs, emitter), outputs,
+        emitter.nodes.append(Node(self._node.op, self._name, self._bodies(emitter), _copies(inputs, emitter), outputs,
                                   self._node.domain))
 
     def _bodies(self, emitter):

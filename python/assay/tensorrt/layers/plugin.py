@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.enums import LayerType
-from assay.tensorrt.layers.base import ILayer, adds
+from assay.tensorrt.layers.base import ILayer
 from assay.tensorrt.plugins import Capabilities
 
 DOMAIN = "assay.plugins"  # of the nodes that stand for plugins until an engine is built
@@ -41,14 +41,12 @@ class _PluginLayer(ILayer):
         emitter.plugins[id(emitter.nodes[-1])] = self._plugin
 
 
-@adds("plugin_v2")
 class IPluginV2Layer(_PluginLayer):
     """A plugin of the second version."""
 
     TYPE = LayerType.PLUGIN_V2
 
 
-@adds("plugin_v3")
 class IPluginV3Layer(_PluginLayer):
     """A plugin of the third version."""
 

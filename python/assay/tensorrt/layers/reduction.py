@@ -2,15 +2,20 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
+from assay.tensorrt.arguments import Setting
 from assay.tensorrt.enums import DataType, LayerType
-from assay.tensorrt.layers.base import ILayer, SimpleLayer, adds, axes_of
+from assay.tensorrt.layers.base import ILayer, SimpleLayer, axes_of
 
 
-@adds("lrn")
 class ILRNLayer(SimpleLayer):
     """Normalisation over neighbouring channels."""
 
     TYPE, WORD, OP = LayerType.LRN, "LRN", "LRN"
+
+    window_size = Setting(int, "How many channels.")
+    alpha = Setting(float, "The factor of the squares.")
+    beta = Setting(float, "The exponent.")
+    k = Setting(float, "What is added to the squares.")
 
     def __init__(self, network, index, input, window, alpha, beta, k) -> None:
         super().__init__(network, index, [input])
@@ -20,11 +25,12 @@ class ILRNLayer(SimpleLayer):
         return {"size": self.window_size, "alpha": self.alpha, "beta": self.beta, "bias": self.k}
 
 
-@adds("softmax")
 class ISoftMaxLayer(SimpleLayer):
     """Softmax along the axis whose bit is set."""
 
-    TYPE, WORD, OP = LayerType.SOFTMAX, "SoftMax", "Softmax"
+    TYPE, WORD, OP = LayerType.SOFTMAX, "Softmax", "Softmax"
+
+    axes = Setting(int, "The bit of the axis, by default that of the third last one, or of the first one.")
 
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
@@ -34,11 +40,10 @@ class ISoftMaxLayer(SimpleLayer):
         return {"axis": axes_of(self.axes)[0]}
 
 
-@adds("ragged_softmax")
 class IRaggedSoftMaxLayer(ILayer):
     """Softmax along the last axis over the first elements of each row, as many as `bounds` says; 0 for the others."""
 
-    TYPE, WORD = LayerType.RAGGED_SOFTMAX, "RaggedSoftMax"
+    TYPE, WORD = LayerType.RAGGED_SOFTMAX, "Ragged SoftMax"
 
     def __init__(self, network, index, input, bounds) -> None:
         super().__init__(network, index, [input, bounds])
@@ -56,12 +61,15 @@ class IRaggedSoftMaxLayer(ILayer):
         emitter.node(self, "Where", [inside, shares, node("CastLike", emitter.constant(0), x)], self._outputs)
 
 
-@adds("reduce")
 class IReduceLayer(ILayer):
     """A statistic along axes."""
 
     TYPE, WORD = LayerType.REDUCE, "Reduce"
     OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
+
+    op = Setting(enums.ReduceOperation, "Which statistic.")
+    axes = Setting(int, "The bits of the axes.")
+    keep_dims = Setting(bool, "Whether axes stay, with one element.")
 
     def __init__(self, network, index, input, op, axes, keep_dims) -> None:
         super().__init__(network, index, [input])
@@ -75,11 +83,15 @@ class IReduceLayer(ILayer):
         emitter.node(self, op, inputs, self._outputs, keepdims=int(self.keep_dims), axes=None if is_input else axes)
 
 
-@adds("topk")
 class ITopKLayer(ILayer):
     """The k greatest or least elements along the axis whose bit is set, and their indices."""
 
     TYPE, WORD = LayerType.TOPK, "TopK"
+
+    op = Setting(enums.TopKOperation, "The greatest or the least.")
+    k = Setting(int, "How many; input 1 tells it if it is set.")
+    axes = Setting(int, "The bit of the axis.")
+    indices_type = Setting(DataType, "INT32 or INT64.")
 
     def __init__(self, network, index, input, op, k, axes, indices_type=DataType.INT32) -> None:
         super().__init__(network, index, [input], 2)
@@ -87,16 +99,25 @@ class ITopKLayer(ILayer):
 
     def _emit(self, emitter):
         indices = emitter.variable()
-        emitter.node(self, "TopK", [self._inputs[0], emitter.constant([self.k])], [self._outputs[0], indices],
+        emitter.node(self, "TopK", [self._inputs[0], self._count(emitter)], [self._outputs[0], indices],
                      axis=axes_of(self.axes)[0], largest=int(self.op == enums.TopKOperation.MAX))
         emitter.node(self, "Cast", [indices], self._outputs[1:], to=self.indices_type.onnx_number)
 
+    def _count(self, emitter):
+        told = self.get_input(1)
+        if told is None:
+            return emitter.constant([self.k])
+        count = emitter.node(self, "Cast", [told], to=DataType.INT64.onnx_number)
+        return emitter.node(self, "Reshape", [count, emitter.constant([1])])
 
-@adds("matrix_multiply")
+
 class IMatrixMultiplyLayer(ILayer):
     """A matrix product of two tensors, each transposed or taken for vectors if asked for."""
 
     TYPE, WORD = LayerType.MATRIX_MULTIPLY, "Matrix Multiply"
+
+    op0 = Setting(enums.MatrixOperation, "What is done with the first factor.")
+    op1 = Setting(enums.MatrixOperation, "What is done with the second one.")
 
     def __init__(self, network, index, input0, op0, input1, op1) -> None:
         super().__init__(network, index, [input0, input1])
@@ -124,11 +145,12 @@ class IMatrixMultiplyLayer(ILayer):
             emitter.node(self, "Squeeze", [product, emitter.constant(added)], self._outputs)
 
 
-@adds("einsum")
 class IEinsumLayer(SimpleLayer):
     """A sum of products by an equation."""
 
     TYPE, WORD, OP = LayerType.EINSUM, "Einsum", "Einsum"
+
+    equation = Setting(str, "Letters of axes.")
 
     def __init__(self, network, index, inputs, equation) -> None:
         super().__init__(network, index, inputs)
@@ -138,18 +160,24 @@ class IEinsumLayer(SimpleLayer):
         return {"equation": self.equation}
 
 
-@adds("normalization", "normalization_v2")
 class INormalizationLayer(ILayer):
     """Mean 0 and variance 1 along the axes whose bits are set, within groups of channels if there are several; then scale
     and bias, by group or by channel."""
 
     TYPE, WORD = LayerType.NORMALIZATION, "Normalization"
 
-    def __init__(self, network, index, input, scale, bias, axesMask) -> None:
+    axes = Setting(int, "The bits of the axes.")
+    epsilon = Setting(float, "What is added to the variance.")
+    num_groups = Setting(int, "In how many groups of channels.")
+    compute_precision = Setting(DataType, "Float32 here.")
+    is_v2 = property(lambda self: self._is_v2, doc="Whether it was added by add_normalization_v2(); scale and bias may be of "
+                                                   "groups or of channels in any case.")
+
+    def __init__(self, network, index, input, scale, bias, axesMask, is_v2=False) -> None:
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
         self.compute_precision = DataType.FLOAT
-        self.is_v2 = True  # scale and bias may be of groups or of channels, by whichever name it was added
+        self._is_v2 = is_v2
 
     def _emit(self, emitter):
         x, scale, bias = self._inputs
@@ -186,11 +214,14 @@ class INormalizationLayer(ILayer):
         return emitter.node(self, "Gather", [tensor, emitter.constant(places)], axis=1)
 
 
-@adds("cumulative")
 class ICumulativeLayer(SimpleLayer):
     """Sums of all elements before and at a place."""
 
     TYPE, WORD, OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
+
+    op = Setting(enums.CumulativeOperation, "What is accumulated.")
+    exclusive = Setting(bool, "Whether the element at the place itself does not count.")
+    reverse = Setting(bool, "Whether those after it count, in the place of those before.")
 
     def __init__(self, network, index, input, axis, op, exclusive, reverse) -> None:
         super().__init__(network, index, [input, axis])

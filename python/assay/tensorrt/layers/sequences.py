@@ -1,8 +1,10 @@
 """Layers of language models: attention, turned positions, caches of keys and values. Tensors are (batch, head, place, ...)."""
 
 from assay.exception import PolygraphyException
-from assay.tensorrt.enums import AttentionNormalizationOp, DataType, KVCacheMode, LayerType
-from assay.tensorrt.layers.base import ILayer, adds
+from assay.tensorrt.arguments import Setting
+from assay.tensorrt.enums import (AttentionIOForm, AttentionNormalizationOp, CausalMaskKind, DataType, KVCacheMode,
+                                  LayerType)
+from assay.tensorrt.layers.base import ILayer
 
 
 def _expect_rank(layer, tensor, rank, word):
@@ -10,7 +12,15 @@ def _expect_rank(layer, tensor, rank, word):
         raise PolygraphyException(f"`{layer.name}`: {word} has the shape {tensor.shape}, expected are {rank} dims")
 
 
-@adds("attention")
+class PaddedSetting(Setting):
+    """A form of tensors, of which there is one."""
+
+    def __set__(self, instance, value):
+        if value == AttentionIOForm.PACKED_NHD:
+            raise PolygraphyException(f"`{instance.name}`: packed sequences are not there; pad them")
+        super().__set__(instance, value)
+
+
 class IAttention(ILayer):
     """Values by the products of queries and keys, which are not scaled. Heads of queries may share those of keys.
 
@@ -19,9 +29,30 @@ class IAttention(ILayer):
 
     TYPE, WORD = LayerType.ATTENTION_OUTPUT, "Attention"
 
-    def __init__(self, network, index, query, key, value, norm_op=AttentionNormalizationOp.SOFTMAX, causal=False) -> None:
+    norm_op = Setting(AttentionNormalizationOp, "What is made of the products.")
+    decomposable = Setting(bool, "Whether it may be computed by its parts, as it always is here.")
+    causal_kind = Setting(CausalMaskKind, "Whether places see later ones, which begin at the first or end at the last key.")
+    query_form = PaddedSetting(AttentionIOForm, "(batch, head, place, size) here.")
+    key_value_form = PaddedSetting(AttentionIOForm, "Likewise.")
+    query_lengths = property(lambda self: None, doc="How many places count; all of them here.")
+    key_value_lengths = property(lambda self: None, doc="Likewise.")
+
+    def __init__(self, network, index, query, key, value, norm_op=AttentionNormalizationOp.SOFTMAX,
+                 causal_kind=CausalMaskKind.NONE) -> None:
         super().__init__(network, index, [query, key, value])
-        self.norm_op, self.causal, self.decomposable = AttentionNormalizationOp(norm_op), causal, False
+        if not isinstance(causal_kind, CausalMaskKind):
+            causal_kind = CausalMaskKind.UPPER_LEFT if causal_kind else CausalMaskKind.NONE
+        self.norm_op, self.causal_kind, self.decomposable = norm_op, causal_kind, False
+        self.query_form = self.key_value_form = AttentionIOForm.PADDED_BHND
+
+    @property
+    def causal(self):
+        """Whether no place sees a later one."""
+        return self.causal_kind != CausalMaskKind.NONE
+
+    @causal.setter
+    def causal(self, value):
+        self.causal_kind = CausalMaskKind.UPPER_LEFT if value else CausalMaskKind.NONE
 
     @property
     def mask(self):
@@ -74,21 +105,28 @@ class IAttention(ILayer):
 
     def _earlier(self, emitter, query, key):
         rows, columns = (self._places(emitter, each) for each in (query, key))
+        if self.causal_kind == CausalMaskKind.LOWER_RIGHT:
+            rows = emitter.node(self, "Add", [rows, emitter.node(self, "Sub", [self._count(emitter, key),
+                                                                                 self._count(emitter, query)])])
         return emitter.node(self, "LessOrEqual", [columns, emitter.node(self, "Unsqueeze", [rows, emitter.constant([1])])])
 
     def _places(self, emitter, tensor):
-        count = emitter.node(self, "Gather", [emitter.node(self, "Shape", [tensor]), emitter.constant(2)])
-        return emitter.node(self, "Range", [emitter.constant(0), count, emitter.constant(1)])
+        return emitter.node(self, "Range", [emitter.constant(0), self._count(emitter, tensor), emitter.constant(1)])
+
+    def _count(self, emitter, tensor):
+        return emitter.node(self, "Gather", [emitter.node(self, "Shape", [tensor]), emitter.constant(2)])
 
 
-@adds("rotary_embedding")
 class IRotaryEmbeddingLayer(ILayer):
     """Pairs of elements turned by angles whose cosines and sines are given, for each place of a batch, or for places whose
     numbers are input 3. Elements beyond `rotary_embedding_dim`, if it is not 0, stay."""
 
     TYPE, WORD = LayerType.ROTARY_EMBEDDING, "RotaryEmbedding"
 
-    def __init__(self, network, index, input, cos_cache, sin_cache, interleaved, rotary_embedding_dim) -> None:
+    interleaved = Setting(bool, "Whether neighbours are pairs.")
+    rotary_embedding_dim = Setting(int, "How many elements are turned; 0: all.")
+
+    def __init__(self, network, index, input, cos_cache, sin_cache, interleaved=False, rotary_embedding_dim=0) -> None:
         super().__init__(network, index, [input, cos_cache, sin_cache])
         self.interleaved, self.rotary_embedding_dim = interleaved, rotary_embedding_dim
 
@@ -126,15 +164,18 @@ class IRotaryEmbeddingLayer(ILayer):
         return emitter.node(self, "Unsqueeze", [cache, emitter.constant([1])])
 
 
-@adds("kv_cache_update")
 class IKVCacheUpdateLayer(ILayer):
     """The cache with new rows from a place on, which input 2 says for each row of the batch."""
 
     TYPE, WORD = LayerType.KVCACHE_UPDATE, "KVCacheUpdate"
 
+    cache_mode = Setting(KVCacheMode, "Where new rows go.")
+    update_form = PaddedSetting(AttentionIOForm, "(batch, head, place, size) here.")
+    update_lengths = property(lambda self: None, doc="How many rows count; all of them here.")
+
     def __init__(self, network, index, cache, update, write_indices, cache_mode=KVCacheMode.LINEAR) -> None:
         super().__init__(network, index, [cache, update, write_indices])
-        self.cache_mode = KVCacheMode(cache_mode)
+        self.cache_mode, self.update_form = cache_mode, AttentionIOForm.PADDED_BHND
 
     def _emit(self, emitter):
         cache, update, starts = self._inputs

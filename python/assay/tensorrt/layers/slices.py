@@ -2,21 +2,26 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
-from assay.tensorrt.dims import Dims
+from assay.tensorrt.arguments import OptionalSetting, Setting, Shape
 from assay.tensorrt.enums import DataType, LayerType
-from assay.tensorrt.layers.base import ILayer, adds
+from assay.tensorrt.layers.base import ILayer
 
 
-@adds("slice")
 class ISliceLayer(ILayer):
     """`shape` elements from `start` on, each `stride`-th; what is beyond the bounds as `mode` says. `axes`: those that the
     others are about; None: all."""
 
     TYPE, WORD = LayerType.SLICE, "Slice"
 
+    start = Setting(Shape, "The first place of each axis; input 1 tells it if it is set.")
+    shape = Setting(Shape, "How many elements of each axis; input 2 tells it if it is set.")
+    stride = Setting(Shape, "How far they are apart; input 3 tells it if it is set.")
+    mode = Setting(enums.SampleMode, "What is beyond the bounds.")
+    axes = OptionalSetting(Shape, "The axes that the others are about; None: all.")
+
     def __init__(self, network, index, input, start, shape, stride) -> None:
         super().__init__(network, index, [input])
-        self.start, self.shape, self.stride = Dims(start), Dims(shape), Dims(stride)
+        self.start, self.shape, self.stride = start, shape, stride
         self.mode = enums.SampleMode.STRICT_BOUNDS
         self.axes = None
 

@@ -2,9 +2,10 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
-from assay.tensorrt.dims import Dims, array_of
+from assay.tensorrt.arguments import Setting, Shape, WeightsSetting, renamed
+from assay.tensorrt.dims import array_of
 from assay.tensorrt.enums import LayerType
-from assay.tensorrt.layers.base import ILayer, adds
+from assay.tensorrt.layers.base import ILayer
 
 
 def _spatial(value, count):
@@ -15,23 +16,27 @@ def _spatial(value, count):
 class _Window(ILayer):
     """What convolutions and pooling have in common."""
 
-    def _start_window(self, count):
-        self.stride_nd = Dims([1] * count)
-        self.pre_padding = Dims([0] * count)
-        self.post_padding = Dims([0] * count)
-        self.padding_mode = enums.PaddingMode.EXPLICIT_ROUND_DOWN
+    stride_nd = Setting(Shape, "How far windows are apart.")
+    pre_padding = Setting(Shape, "Zeros before the elements of each axis.")
+    post_padding = Setting(Shape, "Zeros after them.")
+    padding_mode = Setting(enums.PaddingMode, "How sizes are rounded, or zeros are added.")
+    stride = renamed("stride_nd")
 
-    stride = property(lambda self: self.stride_nd, lambda self, value: setattr(self, "stride_nd", Dims(value)))
+    def _start_window(self, count):
+        self.stride_nd = [1] * count
+        self.pre_padding = self.post_padding = [0] * count
+        self.padding_mode = enums.PaddingMode.EXPLICIT_ROUND_DOWN
 
     @property
     def padding_nd(self):
+        """Zeros before and after the elements of each axis."""
         return self.pre_padding
 
     @padding_nd.setter
     def padding_nd(self, value):
-        self.pre_padding = self.post_padding = Dims(value)
+        self.pre_padding = self.post_padding = value
 
-    padding = padding_nd
+    padding = renamed("padding_nd")
 
     def _window_attrs(self, count):
         modes = enums.PaddingMode
@@ -43,25 +48,29 @@ class _Window(ILayer):
         return attrs
 
 
-@adds("convolution_nd", "convolution")
 class IConvolutionLayer(_Window):
     """A convolution."""
 
     TYPE, WORD, OP = LayerType.CONVOLUTION, "Convolution", "Conv"
 
+    num_output_maps = Setting(int, "How many channels the output has.")
+    kernel_size_nd = Setting(Shape, "The size of windows.")
+    dilation_nd = Setting(Shape, "How far elements of a window are apart.")
+    num_groups = Setting(int, "In how many groups of channels.")
+    kernel = WeightsSetting("The weights; input 1 is in their place if it is set.")
+    bias = WeightsSetting("What is added to each channel.")
+    kernel_size = renamed("kernel_size_nd")
+    dilation = renamed("dilation_nd")
+
     def __init__(self, network, index, input, num_output_maps, kernel_shape, kernel=None, bias=None) -> None:
         super().__init__(network, index, [input])
         self.num_output_maps = num_output_maps
-        self.kernel_size_nd = Dims(kernel_shape)
+        self.kernel_size_nd = kernel_shape
         self.kernel = kernel
         self.bias = bias
-        self.dilation_nd = Dims([1] * len(self.kernel_size_nd))
+        self.dilation_nd = [1] * len(self.kernel_size_nd)
         self.num_groups = 1
         self._start_window(len(self.kernel_size_nd))
-
-    kernel_size = property(lambda self: self.kernel_size_nd,
-                           lambda self, value: setattr(self, "kernel_size_nd", Dims(value)))
-    dilation = property(lambda self: self.dilation_nd, lambda self, value: setattr(self, "dilation_nd", Dims(value)))
 
     def _kernel_shape(self, size):
         return [self.num_output_maps, size // (self.num_output_maps * self.kernel_size_nd.numel()),
@@ -70,23 +79,22 @@ class IConvolutionLayer(_Window):
     def _emit(self, emitter):
         count = len(self.kernel_size_nd)
         inputs = [self._inputs[0]]
-        kernel, bias = array_of(self.kernel), array_of(self.bias)
+        kernel, bias = array_of(self.__dict__["kernel"]), array_of(self.__dict__["bias"])
         if len(self._inputs) > 1:
             inputs.append(self._inputs[1])
         elif kernel is None:
             raise PolygraphyException(f"`{self.name}` has no kernel")
         else:
-            inputs.append(emitter.layer_weights(self, "KERNEL", self.kernel,
+            inputs.append(emitter.layer_weights(self, "KERNEL", self.__dict__["kernel"],
                                                 kernel.reshape(self._kernel_shape(kernel.size))))
         if len(self._inputs) > 2:
             inputs.append(self._inputs[2])
         elif bias is not None:
-            inputs.append(emitter.layer_weights(self, "BIAS", self.bias, bias.reshape(-1)))
+            inputs.append(emitter.layer_weights(self, "BIAS", self.__dict__["bias"], bias.reshape(-1)))
         emitter.node(self, self.OP, inputs, self._outputs, kernel_shape=list(self.kernel_size_nd),
                      dilations=_spatial(self.dilation_nd, count), group=self.num_groups, **self._window_attrs(count))
 
 
-@adds("deconvolution_nd", "deconvolution")
 class IDeconvolutionLayer(IConvolutionLayer):
     """A transposed convolution."""
 
@@ -97,44 +105,53 @@ class IDeconvolutionLayer(IConvolutionLayer):
         return [size // (maps * self.kernel_size_nd.numel()), maps, *self.kernel_size_nd]
 
 
-@adds("pooling_nd", "pooling")
 class IPoolingLayer(_Window):
     """The greatest, or the mean, of windows."""
 
     TYPE, WORD = LayerType.POOLING, "Pooling"
 
+    type = Setting(enums.PoolingType, "What is taken of a window.")
+    window_size_nd = Setting(Shape, "The size of windows.")
+    average_count_excludes_padding = Setting(bool, "Whether zeros beyond the bounds do not count in a mean.")
+    blend_factor = Setting(float, "The share of the mean, with PoolingType.MAX_AVERAGE_BLEND.")
+    window_size = renamed("window_size_nd")
+
     def __init__(self, network, index, input, type, window_size) -> None:
         super().__init__(network, index, [input])
-        self._kind = type
-        self.window_size_nd = Dims(window_size)
+        self.type = type
+        self.window_size_nd = window_size
         self.average_count_excludes_padding = True
         self.blend_factor = 0.0
         self._start_window(len(self.window_size_nd))
-        self.stride_nd = self.window_size_nd
-
-    type = property(lambda self: self._kind, lambda self, value: setattr(self, "_kind", value))
-    window_size = property(lambda self: self.window_size_nd,
-                           lambda self, value: setattr(self, "window_size_nd", Dims(value)))
 
     def _emit(self, emitter):
         count = len(self.window_size_nd)
         attrs = {"kernel_shape": list(self.window_size_nd), **self._window_attrs(count)}
         if self.padding_mode == enums.PaddingMode.EXPLICIT_ROUND_UP:
             attrs["ceil_mode"] = 1
-        if self._kind == enums.PoolingType.MAX:
-            emitter.node(self, "MaxPool", self._inputs, self._outputs, **attrs)
-        elif self._kind == enums.PoolingType.AVERAGE:
-            emitter.node(self, "AveragePool", self._inputs, self._outputs,
-                         count_include_pad=int(not self.average_count_excludes_padding), **attrs)
-        else:
-            raise PolygraphyException(f"`{self.name}`: pooling of both kinds at once is not supported")
+        if self.type != enums.PoolingType.MAX_AVERAGE_BLEND:
+            self._emit_pool(emitter, self.type, self._outputs, attrs)
+            return
+        parts = [emitter.node(self, "Mul", [self._emit_pool(emitter, kind, None, attrs), emitter.constant(share, "float32")])
+                 for kind, share in ((enums.PoolingType.MAX, 1 - self.blend_factor),
+                                     (enums.PoolingType.AVERAGE, self.blend_factor))]
+        emitter.node(self, "Add", parts, self._outputs)
+
+    def _emit_pool(self, emitter, kind, outputs, attrs):
+        if kind == enums.PoolingType.MAX:
+            return emitter.node(self, "MaxPool", self._inputs, outputs, **attrs)
+        return emitter.node(self, "AveragePool", self._inputs, outputs,
+                            count_include_pad=int(not self.average_count_excludes_padding), **attrs)
 
 
-@adds("fully_connected")
 class IFullyConnectedLayer(ILayer):
     """A matrix product over the last three dims."""
 
     TYPE, WORD = LayerType.FULLY_CONNECTED, "Fully Connected"
+
+    num_output_channels = Setting(int, "How many numbers each row becomes.")
+    kernel = WeightsSetting("The weights.")
+    bias = WeightsSetting("What is added to them.")
 
     def __init__(self, network, index, input, num_outputs, kernel, bias=None) -> None:
         super().__init__(network, index, [input])
@@ -143,10 +160,10 @@ class IFullyConnectedLayer(ILayer):
         self.bias = bias
 
     def _emit(self, emitter):
-        kernel, bias = array_of(self.kernel), array_of(self.bias)
+        kernel, bias = array_of(self.__dict__["kernel"]), array_of(self.__dict__["bias"])
         flat = emitter.node(self, "Flatten", self._inputs, axis=1)
-        inputs = [flat, emitter.layer_weights(self, "KERNEL", self.kernel, kernel.reshape(self.num_output_channels, -1))]
+        inputs = [flat, emitter.layer_weights(self, "KERNEL", self.__dict__["kernel"], kernel.reshape(self.num_output_channels, -1))]
         if bias is not None:
-            inputs.append(emitter.layer_weights(self, "BIAS", self.bias, bias.reshape(-1)))
+            inputs.append(emitter.layer_weights(self, "BIAS", self.__dict__["bias"], bias.reshape(-1)))
         product = emitter.node(self, "Gemm", inputs, transB=1)
         emitter.node(self, "Unsqueeze", [product, emitter.constant([2, 3])], self._outputs)
