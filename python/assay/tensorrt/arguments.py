@@ -129,6 +129,14 @@ def checked(method):
     return call
 
 
+KEY = "="  # before the name of an attribute in the dictionary of an object, where no other class of object finds it
+
+
+def given(instance, name):
+    """The value that an attribute was set to, as it was given; None: it was not set."""
+    return instance.__dict__.get(KEY + name)
+
+
 class Setting:
     """An attribute of a class whose values are of a kind. What is inferred of the object's network is inferred anew when
     it is set."""
@@ -138,13 +146,13 @@ class Setting:
         self.__doc__ = doc
 
     def __set_name__(self, owner, name):
-        self.name = name
+        self.name, self.key = name, KEY + name
 
     def __get__(self, instance, owner=None):
         if instance is None:
             return self
         try:
-            return self._shown(instance.__dict__[self.name])
+            return self._shown(instance.__dict__[self.key])
         except KeyError:
             return self._missing(instance)
 
@@ -165,8 +173,9 @@ class Setting:
             raise TypeError(f"incompatible function arguments: `{self.name}` is {value!r}, expected is {wrong}") from None
 
     def __set__(self, instance, value):
-        instance.__dict__[self.name] = self._checked(value)
+        value = self._checked(value)
         instance._changed()
+        instance.__dict__[self.key] = value
 
 
 class Attribute(Setting):
@@ -180,7 +189,7 @@ class Attribute(Setting):
         return self.default
 
     def __set__(self, instance, value):
-        instance.__dict__[self.name] = self._checked(value)
+        instance.__dict__[self.key] = self._checked(value)
 
 
 class Fixed(Attribute):
@@ -202,7 +211,7 @@ class Threads(Attribute):
     @staticmethod
     def of(instance):
         """The number that native code is told; 0: all."""
-        return instance.__dict__.get("max_threads", 0)
+        return given(instance, "max_threads") or 0
 
 
 class WeightsSetting(Setting):
@@ -224,7 +233,7 @@ class OptionalSetting(Setting):
 
     def __set__(self, instance, value):
         if value is None:
-            instance.__dict__[self.name] = None
+            instance.__dict__[self.key] = None
             instance._changed()
         else:
             super().__set__(instance, value)

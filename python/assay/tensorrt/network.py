@@ -292,7 +292,7 @@ class INetworkDefinition(Additions, NoOpContext):
     def _infer(self, layers):
         """Types of all tensors by name."""
         outputs = list(self._outputs) if len(layers) == len(self._layers) else []
-        outputs += [each for layer in layers if layer._kind == LayerType.CONSTANT for each in layer._outputs]
+        outputs += [each for layer in layers if layer._kind in (LayerType.CONSTANT, LayerType.FILL) for each in layer._outputs]
         found = _native.read_graph(_native.infer_shapes(self._model(outputs, layers)))
         types = {name: type_of_value for name, type_of_value, _ in found["values"].values()}
         for name, _, array in found["values"].values():

@@ -35,15 +35,20 @@ def str_from_layer(layer, index):
 
 
 def _attributes(layer):
-    common = set(dir(trt.ILayer))
-    return [each for each in dir(layer) if not each.startswith("_") and each not in common and
+    """Names of what layers of this kind have, and others have not."""
+    common = set(dir(trt.ILayer)) - ({"type"} if "type" in vars(type(layer)) else set())
+    return [each for each in dir(layer) if each.islower() and not each.startswith("_") and each not in common and
             not callable(getattr(type(layer), each, None))]
 
 
 def _attribute_lines(layer, show_weights):
-    typed = layer.typed()
+    typed = object.__new__(get_layer_class_mapping().get(layer.type, trt.ILayer))
+    typed.__dict__ = layer.__dict__
     for name in _attributes(typed):
-        value = getattr(typed, name)
+        try:
+            value = getattr(typed, name)
+        except (AttributeError, RuntimeError):  # not known of a node of a parsed model
+            continue
         if show_weights or not isinstance(value, trt.Weights) and not hasattr(value, "__array_interface__"):
             yield util.indent_block(f"{layer.name}.{name} = {value}")
 
@@ -93,7 +98,7 @@ def str_from_config(config, network):
         rows.append(("Preview Features", _listed(features)))
     if getattr(config, "int8_calibrator", None) is not None:
         rows.append(("Calibrator", config.int8_calibrator))
-    if hasattr(trt, "QuantizationFlag"):
+    if hasattr(config, "get_quantization_flag"):
         chosen = _chosen(trt.QuantizationFlag, config.get_quantization_flag)
         rows += [("Quantization Flags", _listed(chosen))] if chosen else []
     return "\n".join(f"{title:<22} | {value}" for title, value in rows)
@@ -141,7 +146,7 @@ def str_from_engine(engine, context, show_layers=None, show_attrs=None, combine_
     for word, mode in (("Input", trt.TensorIOMode.INPUT), ("Output", trt.TensorIOMode.OUTPUT)):
         ports = get_metadata_from_engine(engine, context, mode)
         lines += [f"---- {len(ports)} Engine {word}(s) ----", str(ports), ""]
-    lines += ["---- Memory ----", f"Device Memory: {engine.device_memory_size} bytes", ""]
+    lines += ["---- Memory ----", f"Device Memory: {engine.device_memory_size_v2} bytes", ""]
     lines.append(f"---- {engine.num_optimization_profiles} Profile(s) ({engine.num_io_tensors} Tensor(s) Each) ----")
     lines += _profile_lines(engine)
     lines.append(f"---- {engine.num_layers} Layer(s) ----")

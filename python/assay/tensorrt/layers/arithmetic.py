@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
-from assay.tensorrt.arguments import Setting, WeightsSetting
+from assay.tensorrt.arguments import Setting, WeightsSetting, given
 from assay.tensorrt.dims import array_of
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer, SimpleLayer
@@ -12,11 +12,11 @@ class IActivationLayer(ILayer):
     """A function of each element."""
 
     TYPE, WORD = LayerType.ACTIVATION, "Activation"
-    PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
-    ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
+    _PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
+    _ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
 
     # alpha and beta, where they are not 0.
-    DEFAULTS = {"LEAKY_RELU": (0.01, 0.0), "ELU": (1.0, 0.0), "SELU": (1.67326319217681884765625, 1.05070102214813232421875),
+    _DEFAULTS = {"LEAKY_RELU": (0.01, 0.0), "ELU": (1.0, 0.0), "SELU": (1.67326319217681884765625, 1.05070102214813232421875),
                 "SOFTPLUS": (1.0, 1.0), "CLIP": (-3.4028234663852886e38, 3.4028234663852886e38), "HARD_SIGMOID": (0.2, 0.5),
                 "SCALED_TANH": (1.0, 1.0), "THRESHOLDED_RELU": (1.0, 0.0)}
 
@@ -27,16 +27,16 @@ class IActivationLayer(ILayer):
     def __init__(self, network, index, input, type) -> None:
         super().__init__(network, index, [input])
         self.type = type
-        self.alpha, self.beta = self.DEFAULTS.get(type.name, (0.0, 0.0))
+        self.alpha, self.beta = self._DEFAULTS.get(type.name, (0.0, 0.0))
 
     def _emit(self, emitter):
         import numpy as np
 
         word = self.type.name
-        if word in self.PLAIN:
-            emitter.node(self, self.PLAIN[word], self._inputs, self._outputs)
-        elif word in self.ALPHA:
-            emitter.node(self, self.ALPHA[word], self._inputs, self._outputs, alpha=float(self.alpha))
+        if word in self._PLAIN:
+            emitter.node(self, self._PLAIN[word], self._inputs, self._outputs)
+        elif word in self._ALPHA:
+            emitter.node(self, self._ALPHA[word], self._inputs, self._outputs, alpha=float(self.alpha))
         elif word == "SELU":
             emitter.node(self, "Selu", self._inputs, self._outputs, alpha=float(self.alpha), gamma=float(self.beta))
         elif word == "HARD_SIGMOID":
@@ -74,7 +74,7 @@ class IElementWiseLayer(ILayer):
     """A function of the elements of two tensors."""
 
     TYPE, WORD = LayerType.ELEMENTWISE, "ElementWise"
-    OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
+    _OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
            "AND": "And", "OR": "Or", "XOR": "Xor", "EQUAL": "Equal", "GREATER": "Greater", "LESS": "Less"}
 
     op = Setting(enums.ElementWiseOperation, "Which function.")
@@ -84,8 +84,8 @@ class IElementWiseLayer(ILayer):
         self.op = op
 
     def _emit(self, emitter):
-        if self.op.name in self.OPS:
-            emitter.node(self, self.OPS[self.op.name], self._inputs, self._outputs)
+        if self.op.name in self._OPS:
+            emitter.node(self, self._OPS[self.op.name], self._inputs, self._outputs)
         elif self._inputs[0].dtype in (DataType.INT32, DataType.INT64):
             # Division that rounds down: Mod takes the sign of the divisor.
             rest = emitter.node(self, "Mod", self._inputs)
@@ -99,7 +99,7 @@ class IUnaryLayer(ILayer):
     """A function of each element."""
 
     TYPE, WORD = LayerType.UNARY, "Unary"
-    OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
+    _OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
 
     op = Setting(enums.UnaryOperation, "Which function.")
 
@@ -108,7 +108,7 @@ class IUnaryLayer(ILayer):
         self.op = op
 
     def _emit(self, emitter):
-        emitter.node(self, self.OPS.get(self.op.name, self.op.name.capitalize()), self._inputs, self._outputs)
+        emitter.node(self, self._OPS.get(self.op.name, self.op.name.capitalize()), self._inputs, self._outputs)
 
 
 class IScaleLayer(ILayer):
@@ -144,7 +144,7 @@ class IScaleLayer(ILayer):
     def _emit(self, emitter):
         value = self._inputs[0]
         for op, role, weights in (("Mul", "SCALE", "scale"), ("Add", "SHIFT", "shift"), ("Pow", None, "power")):
-            constant = self._shaped(emitter, role, self.__dict__[weights])
+            constant = self._shaped(emitter, role, given(self, weights))
             if constant is not None:
                 value = emitter.node(self, op, [value, constant])
         emitter.node(self, "Identity", [value], self._outputs)
@@ -153,7 +153,7 @@ class IScaleLayer(ILayer):
 class IParametricReLULayer(SimpleLayer):
     """x, or x times a slope where it is negative."""
 
-    TYPE, WORD, OP = LayerType.PARAMETRIC_RELU, "Parametric ReLU", "PRelu"
+    TYPE, WORD, _OP = LayerType.PARAMETRIC_RELU, "Parametric ReLU", "PRelu"
 
     def __init__(self, network, index, input, slopes) -> None:
         super().__init__(network, index, [input, slopes])
@@ -162,7 +162,7 @@ class IParametricReLULayer(SimpleLayer):
 class ISelectLayer(SimpleLayer):
     """Elements of one or the other tensor."""
 
-    TYPE, WORD, OP = LayerType.SELECT, "Select", "Where"
+    TYPE, WORD, _OP = LayerType.SELECT, "Select", "Where"
 
     def __init__(self, network, index, condition, then_input, else_input) -> None:
         super().__init__(network, index, [condition, then_input, else_input])
@@ -203,7 +203,7 @@ class _Quantiser(SimpleLayer):
 class IQuantizeLayer(_Quantiser):
     """Integers by a scale."""
 
-    TYPE, WORD, OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
+    TYPE, WORD, _OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.INT8) -> None:
         super().__init__(network, index, input, scale, output_type)
@@ -214,13 +214,13 @@ class IQuantizeLayer(_Quantiser):
         self._expect_integers(self.to_type, "the type of the output")
         scale, shape = self._scale(emitter)
         zero = emitter.constant(np.zeros(shape), np.int8)
-        emitter.node(self, self.OP, [self._inputs[0], scale, zero], self._outputs, axis=self.axis if shape else None)
+        emitter.node(self, self._OP, [self._inputs[0], scale, zero], self._outputs, axis=self.axis if shape else None)
 
 
 class IDequantizeLayer(_Quantiser):
     """Floats of integers by a scale."""
 
-    TYPE, WORD, OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
+    TYPE, WORD, _OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.FLOAT) -> None:
         super().__init__(network, index, input, scale, output_type)
@@ -229,7 +229,7 @@ class IDequantizeLayer(_Quantiser):
         scale, shape = self._scale(emitter)
         axis = self.axis if shape else None
         if self._inputs[1].dtype == self.to_type:
-            emitter.node(self, self.OP, [self._inputs[0], scale], self._outputs, axis=axis)
+            emitter.node(self, self._OP, [self._inputs[0], scale], self._outputs, axis=axis)
             return
-        value = emitter.node(self, self.OP, [self._inputs[0], scale], axis=axis)
+        value = emitter.node(self, self._OP, [self._inputs[0], scale], axis=axis)
         emitter.node(self, "Cast", [value], self._outputs, to=self.to_type.onnx_number)

@@ -54,7 +54,11 @@ class ILayer:
         return {} if type(self) is type(self._typed) else self._typed._values()
 
     def _changed(self):
-        self._network._changed()
+        """An attribute is set."""
+        if self._typed is not self:
+            self._typed._changed()
+        else:
+            self._network._changed()
 
     def _output_name(self, index):
         return f"{self._name}_output" + (f" ({index})" if index else "")
@@ -121,7 +125,7 @@ class ILayer:
         layer._inputs.extend([None] * (index + 1 - len(layer._inputs)))
         layer._inputs[index] = tensor
         self._network._is_mixed |= any(each._index > layer._index for each in layer._producers())
-        self._changed()
+        self._network._changed()
 
     def _producers(self):
         """The layers before this one."""
@@ -169,13 +173,13 @@ def _checked_type(name, value):
 class SimpleLayer(ILayer):
     """One node over all inputs."""
 
-    OP = ""
+    _OP = ""
 
     def _attrs(self):
         return {}
 
     def _emit(self, emitter):
-        emitter.node(self, self.OP, self._inputs, self._outputs, **self._attrs())
+        emitter.node(self, self._OP, self._inputs, self._outputs, **self._attrs())
 
 
 def axes_of(mask):

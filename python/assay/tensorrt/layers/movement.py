@@ -10,7 +10,7 @@ from assay.tensorrt.logger import say
 class IIdentityLayer(SimpleLayer):
     """The same values; of another type if its output's type is set."""
 
-    TYPE, WORD, OP = LayerType.IDENTITY, "Identity", "Identity"
+    TYPE, WORD, _OP = LayerType.IDENTITY, "Identity", "Identity"
 
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
@@ -25,7 +25,7 @@ class IIdentityLayer(SimpleLayer):
 class ICastLayer(SimpleLayer):
     """Conversion to another type."""
 
-    TYPE, WORD, OP = LayerType.CAST, "Cast", "Cast"
+    TYPE, WORD, _OP = LayerType.CAST, "Cast", "Cast"
 
     to_type = Setting(DataType, "The type of the output.")
 
@@ -40,7 +40,7 @@ class ICastLayer(SimpleLayer):
 class IConcatenationLayer(SimpleLayer):
     """Tensors one after the other along an axis."""
 
-    TYPE, WORD, OP = LayerType.CONCATENATION, "Concatenation", "Concat"
+    TYPE, WORD, _OP = LayerType.CONCATENATION, "Concatenation", "Concat"
 
     axis = Setting(int, "By default the third last one, or the first one.")
 
@@ -104,7 +104,7 @@ class IShuffleLayer(ILayer):
 class IShapeLayer(SimpleLayer):
     """The dims of a tensor."""
 
-    TYPE, WORD, OP = LayerType.SHAPE, "Shape", "Shape"
+    TYPE, WORD, _OP = LayerType.SHAPE, "Shape", "Shape"
 
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
@@ -113,7 +113,7 @@ class IShapeLayer(SimpleLayer):
 class ISqueezeLayer(SimpleLayer):
     """Without dims of 1."""
 
-    TYPE, WORD, OP = LayerType.SQUEEZE, "Squeeze", "Squeeze"
+    TYPE, WORD, _OP = LayerType.SQUEEZE, "Squeeze", "Squeeze"
 
     def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
@@ -122,7 +122,7 @@ class ISqueezeLayer(SimpleLayer):
 class IUnsqueezeLayer(SimpleLayer):
     """With further dims of 1."""
 
-    TYPE, WORD, OP = LayerType.UNSQUEEZE, "Unsqueeze", "Unsqueeze"
+    TYPE, WORD, _OP = LayerType.UNSQUEEZE, "Unsqueeze", "Unsqueeze"
 
     def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
@@ -151,7 +151,7 @@ class IPaddingLayer(ILayer):
 class IReverseSequenceLayer(SimpleLayer):
     """Rows turned round up to their lengths."""
 
-    TYPE, WORD, OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
+    TYPE, WORD, _OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
 
     batch_axis = Setting(int, "The axis of rows.")
     sequence_axis = Setting(int, "The axis that is turned round.")
@@ -162,5 +162,5 @@ class IReverseSequenceLayer(SimpleLayer):
 
     def _emit(self, emitter):
         lengths = emitter.node(self, "Cast", [self._inputs[1]], to=DataType.INT64.onnx_number)
-        emitter.node(self, self.OP, [self._inputs[0], lengths], self._outputs, batch_axis=self.batch_axis,
+        emitter.node(self, self._OP, [self._inputs[0], lengths], self._outputs, batch_axis=self.batch_axis,
                      time_axis=self.sequence_axis)

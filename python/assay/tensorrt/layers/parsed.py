@@ -1,7 +1,9 @@
 """Nodes of models that were parsed. Their properties may be changed until the network is built."""
 
+from assay.exception import PolygraphyException
 from assay.tensorrt.enums import LayerType
 from assay.tensorrt.layers.base import ILayer
+from assay.tensorrt.layers.node_values import values_of
 
 
 class OnnxLayer(ILayer):
@@ -39,6 +41,18 @@ class OnnxLayer(ILayer):
             unused = f"{name}_{count}"
             count += 1
         return unused
+
+    def _values(self):
+        first = self.get_input(0)
+        try:
+            rank = None if first is None else len(first.shape)
+        except RuntimeError:
+            rank = None
+        return values_of(self._node, rank)
+
+    def _changed(self):
+        raise PolygraphyException(f"`{self._name}` is a node of a parsed model, whose attributes cannot be changed; replace the "
+                                  "layer, or edit the model with assay.graphsurgeon")
 
     @classmethod
     def type_of(cls, op):

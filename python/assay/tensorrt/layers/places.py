@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
-from assay.tensorrt.arguments import OptionalSetting, Setting, Shape, WeightsSetting
+from assay.tensorrt.arguments import OptionalSetting, Setting, Shape, WeightsSetting, given
 from assay.tensorrt.dims import array_of
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer, SimpleLayer
@@ -21,7 +21,7 @@ class IConstantLayer(ILayer):
         self.shape, self.weights = shape, weights
 
     def _emit(self, emitter):
-        array = array_of(self.__dict__["weights"])
+        array = array_of(given(self, "weights"))
         if array is None and self.shape.numel() == 0:
             array = self.weights
         if array is None or array.size != self.shape.numel():
@@ -255,8 +255,8 @@ class _Scales(Setting):
     """Factors, in whose place there is no shape then."""
 
     def __set__(self, instance, value):
-        instance.__dict__[self.name] = [float(each) for each in value]
-        if instance.__dict__[self.name]:
+        instance.__dict__[self.key] = [float(each) for each in value]
+        if instance.__dict__[self.key]:
             instance.shape = None
         instance._changed()
 
@@ -265,7 +265,7 @@ class _ResizedShape(OptionalSetting):
     """That of the input where nothing is told."""
 
     def __get__(self, instance, owner=None):
-        if instance is None or instance.__dict__.get(self.name) is not None or instance.scales:
+        if instance is None or instance.__dict__.get(self.key) is not None or instance.scales:
             return super().__get__(instance, owner)
         return instance.get_input(0).shape
 
@@ -274,8 +274,8 @@ class IResizeLayer(ILayer):
     """Interpolation to another shape."""
 
     TYPE, WORD = LayerType.RESIZE, "Resize"
-    COORDINATES = {"ALIGN_CORNERS": "align_corners", "ASYMMETRIC": "asymmetric", "HALF_PIXEL": "half_pixel"}
-    ROUNDING = {"HALF_UP": "round_prefer_ceil", "HALF_DOWN": "round_prefer_floor", "FLOOR": "floor", "CEIL": "ceil"}
+    _COORDINATES = {"ALIGN_CORNERS": "align_corners", "ASYMMETRIC": "asymmetric", "HALF_PIXEL": "half_pixel"}
+    _ROUNDING = {"HALF_UP": "round_prefer_ceil", "HALF_DOWN": "round_prefer_floor", "FLOOR": "floor", "CEIL": "ceil"}
 
     shape = _ResizedShape(Shape, "The dims; those of the input if neither they nor scales nor input 1 are set.")
     scales = _Scales(None, "Factors of the dims.")
@@ -304,24 +304,24 @@ class IResizeLayer(ILayer):
             sizes = emitter.node(self, "Cast", [self._inputs[1]], to=DataType.INT64.onnx_number)
         elif self.scales:
             scales = emitter.constant(self.scales, np.float32)
-        elif self.__dict__["shape"] is not None:
+        elif given(self, "shape") is not None:
             sizes = emitter.constant(list(self.shape))
         else:
             emitter.node(self, "Identity", self._inputs, self._outputs)
             return
         emitter.node(self, "Resize", [self._inputs[0], None, scales, sizes], self._outputs,
                      mode=self.resize_mode.name.lower(),
-                     coordinate_transformation_mode=self.COORDINATES[self.coordinate_transformation.name],
-                     nearest_mode=self.ROUNDING[self.nearest_rounding.name],
+                     coordinate_transformation_mode=self._COORDINATES[self.coordinate_transformation.name],
+                     nearest_mode=self._ROUNDING[self.nearest_rounding.name],
                      exclude_outside=int(self.exclude_outside), cubic_coeff_a=float(self.cubic_coeff))
 
 
 class IGridSampleLayer(SimpleLayer):
     """Elements at the places of a grid."""
 
-    TYPE, WORD, OP = LayerType.GRID_SAMPLE, "GridSample", "GridSample"
-    MODES = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
-    PADDING = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}
+    TYPE, WORD, _OP = LayerType.GRID_SAMPLE, "GridSample", "GridSample"
+    _MODES = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
+    _PADDING = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}
 
     interpolation_mode = Setting(enums.InterpolationMode, "What is taken between elements.")
     align_corners = Setting(bool, "Whether the corners of the grid are the centres of the outermost elements.")
@@ -334,5 +334,5 @@ class IGridSampleLayer(SimpleLayer):
         self.sample_mode = enums.SampleMode.FILL
 
     def _attrs(self):
-        return {"mode": self.MODES[self.interpolation_mode.name], "align_corners": int(self.align_corners),
-                "padding_mode": self.PADDING[self.sample_mode.name]}
+        return {"mode": self._MODES[self.interpolation_mode.name], "align_corners": int(self.align_corners),
+                "padding_mode": self._PADDING[self.sample_mode.name]}

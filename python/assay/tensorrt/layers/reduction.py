@@ -10,7 +10,7 @@ from assay.tensorrt.layers.base import ILayer, SimpleLayer, axes_of
 class ILRNLayer(SimpleLayer):
     """Normalisation over neighbouring channels."""
 
-    TYPE, WORD, OP = LayerType.LRN, "LRN", "LRN"
+    TYPE, WORD, _OP = LayerType.LRN, "LRN", "LRN"
 
     window_size = Setting(int, "How many channels.")
     alpha = Setting(float, "The factor of the squares.")
@@ -28,7 +28,7 @@ class ILRNLayer(SimpleLayer):
 class ISoftMaxLayer(SimpleLayer):
     """Softmax along the axis whose bit is set."""
 
-    TYPE, WORD, OP = LayerType.SOFTMAX, "Softmax", "Softmax"
+    TYPE, WORD, _OP = LayerType.SOFTMAX, "Softmax", "Softmax"
 
     axes = Setting(int, "The bit of the axis, by default that of the third last one, or of the first one.")
 
@@ -65,7 +65,7 @@ class IReduceLayer(ILayer):
     """A statistic along axes."""
 
     TYPE, WORD = LayerType.REDUCE, "Reduce"
-    OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
+    _OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
 
     op = Setting(enums.ReduceOperation, "Which statistic.")
     axes = Setting(int, "The bits of the axes.")
@@ -76,7 +76,7 @@ class IReduceLayer(ILayer):
         self.op, self.axes, self.keep_dims = op, axes, keep_dims
 
     def _emit(self, emitter):
-        op = self.OPS[self.op.name]
+        op = self._OPS[self.op.name]
         axes = axes_of(self.axes)
         is_input = emitter.opset >= (13 if op == "ReduceSum" else 18)
         inputs = [self._inputs[0], emitter.constant(axes)] if is_input else self._inputs[:1]
@@ -148,7 +148,7 @@ class IMatrixMultiplyLayer(ILayer):
 class IEinsumLayer(SimpleLayer):
     """A sum of products by an equation."""
 
-    TYPE, WORD, OP = LayerType.EINSUM, "Einsum", "Einsum"
+    TYPE, WORD, _OP = LayerType.EINSUM, "Einsum", "Einsum"
 
     equation = Setting(str, "Letters of axes.")
 
@@ -217,7 +217,7 @@ class INormalizationLayer(ILayer):
 class ICumulativeLayer(SimpleLayer):
     """Sums of all elements before and at a place."""
 
-    TYPE, WORD, OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
+    TYPE, WORD, _OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
 
     op = Setting(enums.CumulativeOperation, "What is accumulated.")
     exclusive = Setting(bool, "Whether the element at the place itself does not count.")

@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
-from assay.tensorrt.arguments import Setting, Shape, WeightsSetting, renamed
+from assay.tensorrt.arguments import Setting, Shape, WeightsSetting, given, renamed
 from assay.tensorrt.dims import array_of
 from assay.tensorrt.enums import LayerType
 from assay.tensorrt.layers.base import ILayer
@@ -51,7 +51,7 @@ class _Window(ILayer):
 class IConvolutionLayer(_Window):
     """A convolution."""
 
-    TYPE, WORD, OP = LayerType.CONVOLUTION, "Convolution", "Conv"
+    TYPE, WORD, _OP = LayerType.CONVOLUTION, "Convolution", "Conv"
 
     num_output_maps = Setting(int, "How many channels the output has.")
     kernel_size_nd = Setting(Shape, "The size of windows.")
@@ -79,26 +79,26 @@ class IConvolutionLayer(_Window):
     def _emit(self, emitter):
         count = len(self.kernel_size_nd)
         inputs = [self._inputs[0]]
-        kernel, bias = array_of(self.__dict__["kernel"]), array_of(self.__dict__["bias"])
+        kernel, bias = array_of(given(self, "kernel")), array_of(given(self, "bias"))
         if len(self._inputs) > 1:
             inputs.append(self._inputs[1])
         elif kernel is None:
             raise PolygraphyException(f"`{self.name}` has no kernel")
         else:
-            inputs.append(emitter.layer_weights(self, "KERNEL", self.__dict__["kernel"],
+            inputs.append(emitter.layer_weights(self, "KERNEL", given(self, "kernel"),
                                                 kernel.reshape(self._kernel_shape(kernel.size))))
         if len(self._inputs) > 2:
             inputs.append(self._inputs[2])
         elif bias is not None:
-            inputs.append(emitter.layer_weights(self, "BIAS", self.__dict__["bias"], bias.reshape(-1)))
-        emitter.node(self, self.OP, inputs, self._outputs, kernel_shape=list(self.kernel_size_nd),
+            inputs.append(emitter.layer_weights(self, "BIAS", given(self, "bias"), bias.reshape(-1)))
+        emitter.node(self, self._OP, inputs, self._outputs, kernel_shape=list(self.kernel_size_nd),
                      dilations=_spatial(self.dilation_nd, count), group=self.num_groups, **self._window_attrs(count))
 
 
 class IDeconvolutionLayer(IConvolutionLayer):
     """A transposed convolution."""
 
-    TYPE, WORD, OP = LayerType.DECONVOLUTION, "Deconvolution", "ConvTranspose"
+    TYPE, WORD, _OP = LayerType.DECONVOLUTION, "Deconvolution", "ConvTranspose"
 
     def _kernel_shape(self, size):
         maps = self.num_output_maps // self.num_groups
@@ -160,10 +160,10 @@ class IFullyConnectedLayer(ILayer):
         self.bias = bias
 
     def _emit(self, emitter):
-        kernel, bias = array_of(self.__dict__["kernel"]), array_of(self.__dict__["bias"])
+        kernel, bias = array_of(given(self, "kernel")), array_of(given(self, "bias"))
         flat = emitter.node(self, "Flatten", self._inputs, axis=1)
-        inputs = [flat, emitter.layer_weights(self, "KERNEL", self.__dict__["kernel"], kernel.reshape(self.num_output_channels, -1))]
+        inputs = [flat, emitter.layer_weights(self, "KERNEL", given(self, "kernel"), kernel.reshape(self.num_output_channels, -1))]
         if bias is not None:
-            inputs.append(emitter.layer_weights(self, "BIAS", self.__dict__["bias"], bias.reshape(-1)))
+            inputs.append(emitter.layer_weights(self, "BIAS", given(self, "bias"), bias.reshape(-1)))
         product = emitter.node(self, "Gemm", inputs, transB=1)
         emitter.node(self, "Unsqueeze", [product, emitter.constant([2, 3])], self._outputs)
