@@ -19,3 +19,4 @@ ASK_BEFORE_INSTALL = _flag("ASK_BEFORE_INSTALL")
 INSTALL_CMD = _variable("INSTALL_CMD", f"{sys.executable} -m pip install").split()
 ARRAY_SWAP_THRESHOLD_MB = int(_variable("ARRAY_SWAP_THRESHOLD_MB", "-1"))
 USE_TENSORRT_RTX = _flag("USE_TENSORRT_RTX")
+TENSORRT_GENERATION = int(_variable("TENSORRT_GENERATION") or "0")  # 11: assay.tensorrt has the names of that one only

@@ -3,7 +3,7 @@
 Networks become ONNX models, engines run on the processor, and addresses are those of memory of this process.
 """
 
-from assay.tensorrt import enums
+from assay.tensorrt import enums, generations
 from assay.tensorrt.algorithms import IAlgorithm, IAlgorithmContext, IAlgorithmIOInfo, IAlgorithmVariant
 from assay.tensorrt.builder import Builder
 from assay.tensorrt.calibrator import (IInt8Calibrator, IInt8EntropyCalibrator, IInt8EntropyCalibrator2,
@@ -30,7 +30,8 @@ from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensi
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
 from assay.tensorrt.tensor import ITensor
 
-__version__ = "8.6.1"  # whose names are all there, beside those of later versions
+# Of version 8, whose names are all there beside those of later ones; or of the generation that was asked for.
+__version__ = "11.1.0" if generations.IS_STRICT else "8.6.1"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # what globals() gets
@@ -63,11 +64,11 @@ int64, int4, fp4, e8m0 = DataType.INT64, DataType.INT4, DataType.FP4, DataType.E
 
 
 def volume(iterable):
-    """The product of dims; 0 for none."""
+    """The product of dims; of none 0, and 1 in the generation 11."""
     product = 1
     for dim in iterable:
         product *= dim
-    return product if len(list(iterable)) else 0
+    return product if len(list(iterable)) or generations.IS_STRICT else 0
 
 
 def nptype(trt_type):
@@ -85,4 +86,8 @@ def nptype(trt_type):
 
 def get_nv_onnx_parser_version():
     """The version of the parser, as one number."""
-    return 80601
+    return 110100 if generations.IS_STRICT else 80601
+
+
+if generations.IS_STRICT:
+    generations.restrict(globals())

@@ -7,26 +7,37 @@ from assay.tensorrt import enums
 class Bindings:
     """The numbers of a profile follow those of the one before."""
 
+    @property
+    def num_bindings(self):
+        """How many tensors all profiles have together."""
+        return self._binding_count()
+
+    def _binding_count(self):
+        return len(self._names) * self.num_optimization_profiles
+
     def __len__(self):
-        return self.num_bindings
+        return self._binding_count()
 
     def __iter__(self):
         return iter(self._names)
 
     def __getitem__(self, key):
-        return self._name_at(key) if isinstance(key, int) else self.get_binding_index(key)
+        return self._name_at(key) if isinstance(key, int) else self._index_of(key)
 
     def _name_at(self, binding):
         if isinstance(binding, str):
             return self._port(binding)[0]
-        if not 0 <= binding < self.num_bindings:
-            raise PolygraphyException(f"the engine has {self.num_bindings} bindings, not one of the number {binding}")
+        if not 0 <= binding < self._binding_count():
+            raise PolygraphyException(f"the engine has {self._binding_count()} bindings, not one of the number {binding}")
         return self._names[binding % len(self._names)]
 
     def get_binding_name(self, index):
         return self._name_at(index)
 
     def get_binding_index(self, name):
+        return self._index_of(name)
+
+    def _index_of(self, name):
         return self._names.index(name) if name in self._names else -1
 
     def get_binding_shape(self, binding):

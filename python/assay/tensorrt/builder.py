@@ -11,7 +11,7 @@ from assay import _native
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums, pipeline
 from assay.tensorrt.algorithms import report_tactics, selecting
-from assay.tensorrt.arguments import Attribute, Fixed, Threads
+from assay.tensorrt.arguments import Attribute, Fixed, Threads, given
 from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
@@ -84,8 +84,8 @@ def _is_refittable(config):
 
 def _precision_settings(network, config):
     """Settings of native code: what layers were told, where the configuration heeds it."""
-    is_obeyed = config.get_flag(BuilderFlag.OBEY_PRECISION_CONSTRAINTS) or config.get_flag(BuilderFlag.STRICT_TYPES)
-    if not is_obeyed and not config.get_flag(BuilderFlag.PREFER_PRECISION_CONSTRAINTS):
+    is_obeyed = config._has("OBEY_PRECISION_CONSTRAINTS") or config._has("STRICT_TYPES")
+    if not is_obeyed and not config._has("PREFER_PRECISION_CONSTRAINTS"):
         return {}
     types = []
     for layer in network._layers:
@@ -237,7 +237,7 @@ class Builder(NoOpContext):
             raise PolygraphyException("the network has no outputs: mark_output() makes some")
         for each in network._constructs:
             each._check()
-        with selecting(config.algorithm_selector), _Phases(config.progress_monitor) as phases, tempfile.TemporaryDirectory(prefix="assay-") as folder:
+        with selecting(given(config, "algorithm_selector")), _Phases(config.progress_monitor) as phases, tempfile.TemporaryDirectory(prefix="assay-") as folder:
             settings = self.settings(network, config)
             if any(isinstance(each, (IPluginV2Layer, IPluginV3Layer)) for each in network._layers):
                 return self._build_pipeline(network, config, settings, phases)
@@ -249,7 +249,7 @@ class Builder(NoOpContext):
             plan = self._plan(model, settings, phases)
             phases.step()
             self._read_cache(config, folder)
-            report_tactics(config.algorithm_selector, plan)
+            report_tactics(given(config, "algorithm_selector"), plan)
             return IHostMemory(plan)
 
     def _plan(self, model, settings, phases):
@@ -285,13 +285,13 @@ class Builder(NoOpContext):
     @staticmethod
     def _flags(config):
         settings = {}
-        for flag, name in ((BuilderFlag.BF16, "bf16"), (BuilderFlag.FP16, "fp16"), (BuilderFlag.INT8, "int8"),
-                           (BuilderFlag.STRICT_NANS, "strict"), (BuilderFlag.STRIP_PLAN, "strip-plan")):
-            if config.get_flag(flag):
+        for flag, name in (("BF16", "bf16"), ("FP16", "fp16"), ("INT8", "int8"), ("STRICT_NANS", "strict"),
+                           ("STRIP_PLAN", "strip-plan")):
+            if config._has(flag):
                 settings[name] = []
         if _is_refittable(config):
             settings["refittable"] = []
-        selector = config.algorithm_selector
+        selector = given(config, "algorithm_selector")
         if isinstance(selector, IAlgorithmSelector) and \
                 type(selector).select_algorithms is not IAlgorithmSelector.select_algorithms:
             note(config.logger, "select_algorithms() is not asked; TacticReplayer prescribes tactics")

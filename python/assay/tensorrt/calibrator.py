@@ -8,8 +8,9 @@ from assay import _native
 from assay._arrays import to_numpy
 from assay.datatype import DataType
 from assay.exception import PolygraphyException
+from assay.tensorrt.arguments import given
 from assay.tensorrt.dims import is_address
-from assay.tensorrt.enums import BuilderFlag, CalibrationAlgoType
+from assay.tensorrt.enums import CalibrationAlgoType
 from assay.tensorrt.logger import native_log
 
 
@@ -102,28 +103,28 @@ def _batches(calibrator, shapes):
     """Copies of the batches: calibrators may use the same memory for all of them."""
     names = list(shapes)
     while True:
-        given = calibrator.get_batch(names)
-        if not given:
+        addresses = calibrator.get_batch(names)
+        if not addresses:
             return
-        given = list(given)
-        if len(given) != len(names):
-            raise PolygraphyException(f"the calibrator gave {len(given)} addresses for {len(names)} inputs")
-        yield {name: _elements(name, address, *shapes[name]) for name, address in zip(names, given)}
+        addresses = list(addresses)
+        if len(addresses) != len(names):
+            raise PolygraphyException(f"the calibrator gave {len(addresses)} addresses for {len(names)} inputs")
+        yield {name: _elements(name, address, *shapes[name]) for name, address in zip(names, addresses)}
 
 
-def _elements(name, address, given, wanted, dims):
+def _elements(name, address, fed, wanted, dims):
     if not is_address(address):
         raise PolygraphyException(f"the calibrator gave no address for the input `{name}`: {address!r}")
-    array = to_numpy(_native.array_at(int(address), given, dims))
-    if given == wanted:
+    array = to_numpy(_native.array_at(int(address), fed, dims))
+    if fed == wanted:
         return array.copy()
     return array.astype(DataType.from_native(wanted).numpy())
 
 
 def calibrated(model, network, config, logger):
     """The model with quantisers, where 8-bit integers and a calibrator are asked for."""
-    calibrator = config.int8_calibrator
-    if calibrator is None or not config.get_flag(BuilderFlag.INT8) or _has_quantisers(network):
+    calibrator = given(config, "int8_calibrator")
+    if calibrator is None or not config._has("INT8") or _has_quantisers(network):
         return model
     cached = calibrator.read_calibration_cache()
     batches = [] if cached else list(_batches(calibrator, _shapes(network, config)))

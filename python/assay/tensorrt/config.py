@@ -2,6 +2,7 @@
 
 import os
 
+from assay.config import TENSORRT_GENERATION as GENERATION
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Attribute, Fixed, Shape, Values, checked
@@ -164,7 +165,7 @@ class IBuilderConfig(NoOpContext):
         self._calibration_profile = None
         self._pools: dict = {}
         self._timing_cache: ITimingCache | None = None
-        self._previews = {each: True for each in _ON}
+        self._previews = {each: True for each in _ON if not GENERATION}
         self._devices: dict = {}
         self._level = 3
         self._plugins: list = []
@@ -172,6 +173,8 @@ class IBuilderConfig(NoOpContext):
 
     def __setattr__(self, name, value):
         if not name.startswith("_") and not hasattr(type(self), name):
+            if GENERATION:
+                raise AttributeError(f"'IBuilderConfig' object has no attribute '{name}'")
             note(self.logger, f"a builder's configuration has no `{name}`"
                               + ("; did you mean `flags`?" if name == "flag" else ""))
         object.__setattr__(self, name, value)
@@ -231,6 +234,11 @@ class IBuilderConfig(NoOpContext):
     @checked
     def get_flag(self, flag: BuilderFlag) -> bool:
         return bool(self._flags >> int(flag) & 1)
+
+    def _has(self, name):
+        """Whether the flag of the name is set; a generation may not have it."""
+        flag = BuilderFlag.__members__.get(name)
+        return flag is not None and self.get_flag(flag)
 
     @checked
     def set_quantization_flag(self, flag: enums.QuantizationFlag) -> None:

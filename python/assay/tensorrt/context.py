@@ -132,7 +132,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         if self._plan is not None and key == self._bound:
             return self.execute_async_v3(0)
         count = len(self.engine._names)
-        if len(bindings) not in (count, self.engine.num_bindings):
+        if len(bindings) not in (count, self.engine._binding_count()):
             return self._tell(f"{len(bindings)} addresses are given for {count} tensors")
         given = bindings if len(bindings) == count else list(bindings)[self._profile * count:][:count]
         for name, address in zip(self.engine._names, given):

@@ -154,7 +154,6 @@ class ICudaEngine(Bindings, NoOpContext):
 
     refittable = property(lambda self: self._weights is not None or (self._is_of_program and self._keeps_weights))
     num_io_tensors = property(lambda self: len(self._ports))
-    num_bindings = property(lambda self: len(self._ports) * self.num_optimization_profiles)
     num_layers = property(lambda self: len(self._layers))
     num_optimization_profiles = property(lambda self: max(1, len(self._profiles)))
 
@@ -179,7 +178,9 @@ class ICudaEngine(Bindings, NoOpContext):
         self._contexts.add(context)
         return context
 
-    create_execution_context_without_device_memory = create_execution_context
+    def create_execution_context_without_device_memory(self):
+        """The same."""
+        return self.create_execution_context()
 
     def create_engine_inspector(self):
         from assay.tensorrt.inspector import EngineInspector

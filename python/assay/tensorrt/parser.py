@@ -169,7 +169,7 @@ class OnnxParser(ModelInParts, NoOpContext):
         except _native.Error as error:
             self._errors.append(ParserError(str(error), ErrorCode.MODEL_DESERIALIZE_FAILED))
             return False
-        plugins = {f"has no operator `{each.name}`" for each in get_plugin_registry().plugin_creator_list}
+        plugins = {f"has no operator `{each.name}`" for each in get_plugin_registry()._creators.values()}
         faults = [each for each in native.findings if each[0] == 2 and not any(text in each[3] for text in plugins)]
         nodes = _native.read_graph(native)["graph"][5] if faults else []
         for _, _, name, message in faults:

@@ -18,10 +18,18 @@ class Shapes:
 
     @active_optimization_profile.setter
     def active_optimization_profile(self, index):
-        if not self.set_optimization_profile(index):
+        if not self._choose_profile(index):
             raise PolygraphyException(f"the engine has no profile {index}")
 
     def set_optimization_profile(self, index):
+        """The same as set_optimization_profile_async()."""
+        return self._choose_profile(index)
+
+    def set_optimization_profile_async(self, profile_index, stream_handle=0):
+        """Whether there is a profile of that number; shapes are set anew then."""
+        return self._choose_profile(profile_index)
+
+    def _choose_profile(self, index):
         """Whether there is a profile of that number; shapes are set anew then."""
         if not 0 <= index < self.engine.num_optimization_profiles:
             self._tell(f"the engine has {self.engine.num_optimization_profiles} profiles, not one of the number {index}")
@@ -31,9 +39,6 @@ class Shapes:
             self._forget()
             self._shapes = {}
         return True
-
-    def set_optimization_profile_async(self, index, stream_handle=0):
-        return self.set_optimization_profile(index)
 
     def set_input_shape(self, name, shape):
         """Whether the shape is within the profile."""
@@ -61,6 +66,10 @@ class Shapes:
 
     @property
     def all_binding_shapes_specified(self):
+        """Whether the shapes of all inputs are known."""
+        return self._is_shaped()
+
+    def _is_shaped(self):
         return all(min(self._input_shape(name), default=0) >= 0 for name in self._input_names())
 
     all_shape_inputs_specified = True
@@ -74,7 +83,7 @@ class Shapes:
         if self.engine._port(name)[4]:
             return self._input_shape(name)
         declared = self.engine.get_tensor_shape(name)
-        if min(declared, default=0) >= 0 or not self.all_binding_shapes_specified:
+        if min(declared, default=0) >= 0 or not self._is_shaped():
             return declared
         return self._outputs().get(name, declared)
 

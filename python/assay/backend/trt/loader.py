@@ -57,7 +57,8 @@ class CreateNetwork(BaseLoader):
 
     def call_impl(self):
         builder = trt.Builder(get_trt_logger())
-        flags = 1 << int(trt.NetworkDefinitionCreationFlag.EXPLICIT_BATCH)
+        explicit = trt.NetworkDefinitionCreationFlag.__members__.get("EXPLICIT_BATCH")
+        flags = 0 if explicit is None else 1 << int(explicit)
         if self.strongly_typed:
             flags |= 1 << int(trt.NetworkDefinitionCreationFlag.STRONGLY_TYPED)
         network = builder.create_network(flags)

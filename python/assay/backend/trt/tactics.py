@@ -6,6 +6,7 @@ import tempfile
 from assay import tensorrt as trt
 from assay.json import add_json_methods, load_json
 from assay.logger import G_LOGGER
+from assay.tensorrt.interfaces import IAlgorithmSelector
 
 
 def _check(value, kind, name):
@@ -123,7 +124,7 @@ class TacticReplayData(dict):
         return "\n".join(f"Layer: {name}\n    Algorithm: {algorithm}" for name, algorithm in self.items())
 
 
-class _Selector(trt.IAlgorithmSelector):
+class _Selector(IAlgorithmSelector):
     """What the two selectors have in common. Builds ask native code for what they do (`assay_settings`)."""
 
     def __init__(self, data) -> None:
