@@ -158,5 +158,41 @@ def test_orders_of_axes():
     same(computed(draw, x)[0], x.transpose(2, 0, 1).reshape(4, 6).T)
 
 
+def test_channels_that_are_last_in_memory():
+    x = np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4)
+    last = x.transpose(0, 2, 3, 1).copy()
+    for first, second in ((True, True), (True, False), (False, True)):
+        builder = trt.Builder(LOGGER)
+        network = builder.create_network()
+        tensor = network.add_input("x", trt.float32, (1, 3, -1, 4))
+        layer = network.add_scale(tensor, trt.ScaleMode.CHANNEL, np.array([0, 1, 2], np.float32))
+        layer.get_output(0).name = "y"
+        network.mark_output(layer.get_output(0))
+        for each, is_last in ((tensor, first), (layer.get_output(0), second)):
+            if is_last:
+                each.allowed_formats = 1 << int(trt.TensorFormat.HWC)
+        config, profile = builder.create_builder_config(), builder.create_optimization_profile()
+        profile.set_shape("x", (1, 3, 1, 4), (1, 3, 2, 4), (1, 3, 8, 4))
+        config.add_optimization_profile(profile)
+        engine = trt.Runtime(LOGGER).deserialize_cuda_engine(builder._build(network, config))
+        context = engine.create_execution_context()
+        formats = {name: trt.TensorFormat.HWC if is_last else trt.TensorFormat.LINEAR
+                   for name, is_last in (("x", first), ("y", second))}
+        assert {name: engine.get_tensor_format(name) for name in formats} == formats
+        assert engine.get_tensor_shape("x") == (1, 3, -1, 4) and "kHWC" in engine.get_tensor_format_desc("xy"[not first])
+        assert engine.get_tensor_profile_shape("x", 0)[2] == (1, 3, 8, 4) and context.set_input_shape("x", (1, 3, 4, 4))
+        assert context.get_tensor_shape("y") == (1, 3, 4, 4)
+        assert context.get_tensor_strides("x") == ((48, 1, 12, 3) if first else (48, 16, 4, 1))
+        expected = x + np.array([0, 1, 2], np.float32).reshape(3, 1, 1)
+        memory = {"x": last if first else x, "y": np.empty((1, 4, 4, 3) if second else (1, 3, 4, 4), np.float32)}
+        for name, array in memory.items():
+            context.set_tensor_address(name, array.ctypes.data)
+        assert context.execute_async_v3(0)
+        assert np.array_equal(memory["y"].transpose(0, 3, 1, 2) if second else memory["y"], expected)
+        with TrtRunner(engine) as runner:
+            found = runner.infer({"x": memory["x"]})["y"]
+            assert np.array_equal(found, memory["y"])
+
+
 if __name__ == "__main__":
     checks.run_all(globals())

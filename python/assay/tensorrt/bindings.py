@@ -1,7 +1,6 @@
 """Tensors of engines by their numbers, as programs for TensorRT 8 have them."""
 
 from assay.exception import PolygraphyException
-from assay.tensorrt import enums
 
 
 class Bindings:
@@ -56,7 +55,7 @@ class Bindings:
         return not self.is_shape_binding(binding)
 
     def get_binding_format(self, binding):
-        return enums.TensorFormat.LINEAR
+        return self.get_tensor_format(self._name_at(binding))
 
     def get_binding_vectorized_dim(self, binding):
         return -1

@@ -16,6 +16,7 @@ from assay.tensorrt.calibrator import calibrated
 from assay.tensorrt.config import IBuilderConfig, IOptimizationProfile
 from assay.tensorrt.dims import IHostMemory, NoOpContext
 from assay.tensorrt.enums import BuilderFlag
+from assay.tensorrt.formats import formats_of, in_memory_order, orders_of
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.interfaces import IAlgorithmSelector
 from assay.tensorrt.logger import native_log, note, report
@@ -27,6 +28,7 @@ if TYPE_CHECKING:  # for those who check types, without importing at run time
 
     from assay.tensorrt.engine import ICudaEngine
 
+FORMATS = "assay.formats"  # of inputs and outputs that are not linear, by name
 PROFILES = "assay.profiles"  # of the metadata of a plan's model
 NAME = "assay.name"
 DEBUG = "assay.debug"  # names of tensors that were marked for debugging, and of those of them that are no outputs
@@ -34,7 +36,7 @@ MARKED = "assay.marked"  # names of the only weights that can be refitted
 WEIGHTS = "assay.weights"  # names of weights by layers and roles; of plans that can be refitted
 
 
-def _shape_settings(profiles, open_inputs):
+def _shape_settings(profiles, open_inputs, formats):
     """Settings of native code: the shapes of each profile, an empty text between two."""
     settings = {"trt-min-shapes": [], "trt-opt-shapes": [], "trt-max-shapes": []}
     for number, profile in enumerate(profiles):
@@ -44,7 +46,7 @@ def _shape_settings(profiles, open_inputs):
             if name not in profile._shapes:
                 raise PolygraphyException(f"the input `{name}` has open dims and is not in every optimisation profile")
             for texts, dims in zip(settings.values(), profile._shapes[name]):
-                texts.append(f"{name}:[{','.join(map(str, dims))}]")
+                texts.append(f"{name}:[{','.join(map(str, in_memory_order(formats.get(name), dims)))}]")
     return settings
 
 
@@ -56,14 +58,6 @@ def _check_profiles(network, profiles):
                 if len(dims) != len(tensor._shape) or any(b >= 0 and a != b for a, b in zip(dims, tensor._shape)):
                     raise PolygraphyException(f"the input `{tensor.name}` has the shape {tensor.shape}, which {dims} of an "
                                               "optimisation profile does not fit")
-
-
-def _check_formats(network):
-    """Refuses inputs and outputs that may not be linear."""
-    for tensor in network._inputs + network._outputs:
-        if not tensor.allowed_formats >> int(enums.TensorFormat.LINEAR) & 1:
-            names = [each.name for each in enums.TensorFormat if tensor.allowed_formats >> int(each) & 1]
-            raise PolygraphyException(f"`{tensor.name}`: inputs and outputs are LINEAR here, not {', '.join(names)}")
 
 
 def _metadata(network, config):
@@ -224,12 +218,12 @@ class Builder(NoOpContext):
     def settings(self, network, config):
         """What native code is told of a configuration: values by the names of the engine's settings."""
         config._check_devices()
-        _check_formats(network)
+        formats = formats_of(network)
         _check_profiles(network, config._profiles)
         open_inputs = [each.name for each in network._inputs if any(dim < 0 for dim in each._shape)]
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
-        return {**(_shape_settings(config._profiles, open_inputs) if open_inputs else {}), **self._flags(config),
+        return {**(_shape_settings(config._profiles, open_inputs, formats) if open_inputs else {}), **self._flags(config),
                 **_precision_settings(network, config), **_debug_settings(network)}
 
     def _build(self, network, config):
@@ -263,6 +257,8 @@ class Builder(NoOpContext):
 
     def _build_pipeline(self, network, config, settings, phases):
         """An engine with plugins; its parts have any shapes, and no calibration."""
+        if formats_of(network):
+            raise PolygraphyException("inputs and outputs of a network with plugins are LINEAR")
         settings = {name: values for name, values in settings.items()
                     if not name.startswith("trt-") and name != "mark-debug"}
         header = {"metadata": dict(_metadata(network, config))}
@@ -274,8 +270,11 @@ class Builder(NoOpContext):
     def _model(self, network, config):
         from assay.graphsurgeon import export_onnx
 
-        graph = network._graph(network._outputs)
+        formats = formats_of(network)
+        graph = network._graph(network._outputs, orders=orders_of(network))
         metadata = _metadata(network, config)
+        if formats:
+            metadata.append((FORMATS, json.dumps({name: each.name for name, each in formats.items()})))
         if _is_refittable(config):
             metadata.append((WEIGHTS, json.dumps(graph._weights)))
         if config.get_flag(BuilderFlag.REFIT_INDIVIDUAL):

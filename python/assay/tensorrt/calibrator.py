@@ -11,6 +11,7 @@ from assay.exception import PolygraphyException
 from assay.tensorrt.arguments import given
 from assay.tensorrt.dims import is_address
 from assay.tensorrt.enums import CalibrationAlgoType
+from assay.tensorrt.formats import formats_of, order_of
 from assay.tensorrt.logger import native_log
 
 
@@ -126,19 +127,26 @@ def calibrated(model, network, config, logger):
     calibrator = given(config, "int8_calibrator")
     if calibrator is None or not config._has("INT8") or _has_quantisers(network):
         return model
+    formats = formats_of(network)
     cached = calibrator.read_calibration_cache()
     batches = [] if cached else list(_batches(calibrator, _shapes(network, config)))
     if not cached and not batches:
         raise PolygraphyException("the calibrator gave neither batches nor a cache")
+    fed = [{name: _in_memory(formats.get(name), each) for name, each in batch.items()} for batch in batches]
     with tempfile.TemporaryDirectory(prefix="assay-") as folder:
         path = os.path.join(folder, "cache")
         if cached:
             with open(path, "wb") as file:
                 file.write(bytes(cached))
-        made = _native.quantize(model, batches, WORDS.get(calibrator.get_algorithm(), "entropy"), path, native_log(logger))
+        made = _native.quantize(model, fed, WORDS.get(calibrator.get_algorithm(), "entropy"), path, native_log(logger))
         if not cached:
             calibrator.write_calibration_cache(_written(path) or _table(batches, calibrator.get_algorithm()))
     return made
+
+
+def _in_memory(format, array):
+    """A batch, which calibrators give as a row, as its input has it."""
+    return array if format is None else array.transpose(order_of(format, array.ndim)).copy()
 
 
 def _written(path):

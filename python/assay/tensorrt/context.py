@@ -186,7 +186,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
                 continue
             if not is_address(address):
                 raise PolygraphyException(f"the tensor `{name}` has no address")
-            (inputs if is_input else outputs).append((name, address, list(shape)))
+            (inputs if is_input else outputs).append((name, address, self.engine._in_memory(name, shape)))
         return inputs, outputs, unknown
 
     def _run_collected(self, inputs, outputs, unknown):
@@ -212,13 +212,14 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
             reallocate = getattr(allocator, "reallocate_output_async", None)
             address = reallocate(name, address, array.nbytes, 256, 0) if reallocate else \
                 allocator.reallocate_output(name, address, array.nbytes, 256)
-            allocator.notify_shape(name, Dims(array.shape))
+            allocator.notify_shape(name, Dims(self.engine._in_network(name, array.shape)))
         return address
 
     def infer(self, feeds):
-        """Runs on arrays by name and gives arrays of outputs."""
+        """Runs on arrays by name and gives arrays of outputs, with their axes in the order of memory."""
         for name, value in feeds.items():
-            if getattr(value, "shape", ()) != self._shapes.get(name) and not self.set_input_shape(name, getattr(value, "shape", ())):
+            shape = self.engine._in_network(name, getattr(value, "shape", ()))
+            if tuple(shape) != self._shapes.get(name) and not self.set_input_shape(name, shape):
                 low, _, high = self.engine.get_tensor_profile_shape(name, self._profile)
                 raise PolygraphyException(f"the input `{name}` has the shape {tuple(value.shape)}, the profile goes from "
                                           f"{low} to {high}")

@@ -23,24 +23,48 @@ class Emitter:
         for name, weights in network.weights_names.items():
             self.names[id(weights)] = name
 
-    def graph(self, outputs):
-        """The graph with these tensors as outputs."""
+    def graph(self, outputs, orders=None):
+        """The graph with these tensors as outputs. `orders`: of the axes of inputs and outputs, by name, if they are others."""
         from assay.tensorrt.network import OPSET
 
         network = self.network
         parsed = network._parsed
         opset = OPSET if parsed is None else parsed.opset
         self.opset = opset
-        inputs = [self.tensor(each) for each in network._inputs]
+        self.orders = orders or {}
+        inputs = [self._input(each) for each in network._inputs]
+        for each in outputs:
+            if each.name in self.orders:
+                self.tensors[id(each)] = self.variable()
         Scopes(network, self).emit()
         domains = None if parsed is None else parsed.import_domains
-        graph = Graph(self.nodes, inputs, [self.tensor(each) for each in outputs], network.name, opset=opset,
+        graph = Graph(self.nodes, inputs, [self._output(each) for each in outputs], network.name, opset=opset,
                       import_domains=domains, functions=None if parsed is None else parsed.functions)
-        for tensor in network._outputs:
+        for tensor, made in zip(outputs, graph.outputs):
             if tensor._dtype is not None:
-                self.tensor(tensor).dtype = tensor._dtype.onnx_number
+                made.dtype = tensor._dtype.onnx_number
         graph._weights, graph._plugins = self.weights, self.plugins
         return graph.toposort() if network._constructs else graph
+
+    def _input(self, tensor):
+        """An input of the graph: what the layers read, or what becomes that."""
+        order, made = self.orders.get(tensor.name), self.tensor(tensor)
+        if order is None:
+            return made
+        inner = self.tensors[id(tensor)] = self.variable()
+        made.shape = [made.shape[each] for each in order]
+        back = sorted(range(len(order)), key=order.__getitem__)
+        self.nodes.append(Node("Transpose", f"{tensor.name} as a row", {"perm": back}, [made], [inner]))
+        return made
+
+    def _output(self, tensor):
+        """An output of the graph, likewise."""
+        order, made = self.orders.get(tensor.name), self.tensor(tensor)
+        if order is None:
+            return made
+        outer = Variable(tensor.name)
+        self.nodes.append(Node("Transpose", f"{tensor.name} in memory", {"perm": order}, [made], [outer]))
+        return outer
 
     def tensor(self, tensor):
         """The graph's tensor for one of the network; an empty one for None."""

@@ -10,10 +10,11 @@ from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Attribute, Fixed, Threads
 from assay.tensorrt.bindings import Bindings
-from assay.tensorrt.builder import DEBUG, MARKED, NAME, PROFILES, WEIGHTS
+from assay.tensorrt.builder import DEBUG, FORMATS, MARKED, NAME, PROFILES, WEIGHTS
 from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext, in_memory
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
+from assay.tensorrt.formats import WORDS, in_memory_order, in_network_order
 from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStreamReader, IStreamReaderV2
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
@@ -93,6 +94,7 @@ class ICudaEngine(Bindings, NoOpContext):
         self._is_of_program = PROFILES not in metadata  # not built by this module, which notes what may be refitted
         self._name = metadata.get(NAME, "Unnamed Network 0")
         self._profiles, self._values = json.loads(metadata.get(PROFILES, "[[], []]"))
+        self._formats = {name: enums.TensorFormat[each] for name, each in json.loads(metadata.get(FORMATS, "{}")).items()}
         self._ports = self._ports_of(self._session)
         self._names = [each[0] for each in self._ports]
 
@@ -137,7 +139,9 @@ class ICudaEngine(Bindings, NoOpContext):
             inputs, outputs = ([(*each, False) for each in some] for some in (self._source.inputs, self._source.outputs))
         else:
             inputs, outputs = session.inputs, session.outputs
-        return [(*each, True) for each in inputs] + [(*each, False) for each in outputs if each[0] not in self._hidden]
+        rows = [(each, True) for each in inputs] + [(each, False) for each in outputs if each[0] not in self._hidden]
+        return [(name, dtype, dims and in_network_order(self._formats.get(name), dims), shapes, is_input)
+                for (name, dtype, dims, shapes), is_input in rows]
 
     def _outputs(self):
         return [each[0] for each in self._ports if not each[4]]
@@ -219,10 +223,19 @@ class ICudaEngine(Bindings, NoOpContext):
         return -1
 
     def get_tensor_format(self, name, profile_index=0):
-        return enums.TensorFormat.LINEAR
+        self._port(name)
+        return self._formats.get(name, enums.TensorFormat.LINEAR)
 
     def get_tensor_format_desc(self, name, profile_index=0):
-        return "Row major linear format (kLINEAR)"
+        return WORDS[self.get_tensor_format(name).name]
+
+    def _in_memory(self, name, dims):
+        """Dims of a tensor in the order of its memory."""
+        return in_memory_order(self._formats.get(name), dims)
+
+    def _in_network(self, name, dims):
+        """The other way round."""
+        return in_network_order(self._formats.get(name), dims)
 
     def get_tensor_vectorized_dim(self, name, profile_index=0):
         return -1
@@ -275,7 +288,8 @@ class ICudaEngine(Bindings, NoOpContext):
         """Shapes of outputs for shapes of inputs; dims that data decides are -1."""
         if self._source is None:
             return {}
-        rows = [(name, "", list(dims)) for name, dims in inputs.items()]
+        rows = [(name, "", self._in_memory(name, dims)) for name, dims in inputs.items()]
         model = _native.sanitize(self._source, {"inputs": rows}, None)
-        return {name: Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
-                for name, _, dims in model.outputs}
+        known = ((name, [-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
+                 for name, _, dims in model.outputs)
+        return {name: Dims(dims if -1 in dims and len(dims) == 1 else self._in_network(name, dims)) for name, dims in known}

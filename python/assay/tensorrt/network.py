@@ -251,15 +251,16 @@ class INetworkDefinition(Additions, NoOpContext):
             layer._index = place
         return [layer for _, layer in places.values()]
 
-    def _graph(self, outputs=None, layers=None):
-        """The network, or what the layers `layers` make of it, as a graph of assay.graphsurgeon."""
+    def _graph(self, outputs=None, layers=None, orders=None):
+        """The network, or what the layers `layers` make of it, as a graph of assay.graphsurgeon. `orders`: of the axes of
+        inputs and outputs, by name, if they are others."""
         from assay.tensorrt.emit import Emitter
 
         before, self._emitted = self._emitted, self._ordered() if layers is None else layers
         if outputs is None:
             outputs = self._outputs + self._hidden()
         try:
-            return Emitter(self, self._emitted).graph(outputs)
+            return Emitter(self, self._emitted).graph(outputs, orders)
         finally:
             self._emitted = before
 

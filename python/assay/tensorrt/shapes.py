@@ -94,11 +94,12 @@ class Shapes:
         return self._known[key]
 
     def get_tensor_strides(self, name):
-        strides, step = [], 1
-        for dim in reversed(self.get_tensor_shape(name)):
+        strides: list = []
+        step = 1
+        for dim in reversed(self.engine._in_memory(name, self.get_tensor_shape(name))):
             strides.insert(0, step)
             step *= dim
-        return Dims(strides)
+        return Dims(self.engine._in_network(name, strides))
 
     def get_max_output_size(self, name):
         from assay.tensorrt import volume

@@ -89,9 +89,9 @@ class TrtRunner(BaseRunner):
             if not is_input:
                 continue
             low, _, high = self.engine.get_tensor_profile_shape(name, profile)
-            is_open = low != high
-            meta.add(name, dtype, [each if isinstance(each, int) else -1 for each in dims or ()],
-                     list(low) if is_open else None, list(high) if is_open else None)
+            bounds = [self.engine._in_memory(name, each) for each in (low, high)] if low != high else [None, None]
+            dims = self.engine._in_memory(name, [each if isinstance(each, int) else -1 for each in dims or ()])
+            meta.add(name, dtype, dims, *bounds)
         return meta
 
     def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
