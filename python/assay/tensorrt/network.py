@@ -192,13 +192,14 @@ class INetworkDefinition(Additions, NoOpContext):
         """A layer of the kind; None, which the logger and the recorder are told, where it cannot be added."""
         tensors = [each for given in args for each in (given if isinstance(given, list) else [given])
                    if isinstance(each, ITensor)]
-        before = set(self._tensors)
+        count = len(self._tensors)
         try:
             for tensor in tensors:
                 self._check_own(tensor)
             layer = kind(self, len(self._layers), *args)
         except PolygraphyException as error:
-            self._tensors = {name: each for name, each in self._tensors.items() if name in before}
+            for name in list(self._tensors)[count:]:  # what it had made of its outputs
+                del self._tensors[name]
             return self._tell(error)
         self._append(layer)
         return layer
