@@ -166,6 +166,33 @@ def test_devices_and_formats_that_are_not_there():
     answers(log, lambda: builder.build_serialized_network(network, config), None, "CHW32")
 
 
+def test_tensors_of_engines_that_are_not_there():
+    log, network, x = start()
+    network.mark_output(network.add_identity(x).get_output(0))
+    builder = network.builder
+    engine = trt.Runtime(log).deserialize_cuda_engine(builder.build_serialized_network(network, builder.create_builder_config()))
+    context = engine.create_execution_context()
+    for call, expected in ((lambda: engine.get_tensor_shape("z"), None), (lambda: engine.get_tensor_dtype("z"), trt.float32),
+                           (lambda: engine.get_tensor_mode("z"), trt.TensorIOMode.NONE),
+                           (lambda: engine.get_tensor_location("z"), trt.TensorLocation.DEVICE),
+                           (lambda: engine.is_shape_inference_io("z"), False), (lambda: context.get_tensor_shape("z"), None),
+                           (lambda: context.set_input_shape("z", (1,)), False),
+                           (lambda: context.set_tensor_address("z", 1 << 20), False),
+                           (lambda: context.set_output_allocator("z", None), False)):
+        answers(log, call, expected, "`z`")
+    answers(log, lambda: engine.get_tensor_name(9), None, "number 9")
+    answers(log, lambda: engine.get_tensor_profile_shape("x", 3), [None] * 3, "number 3")
+    answers(log, lambda: context.set_input_shape("x", (2, 4, 8, 8)), False, "(2, 4, 8, 8)")
+    assert not context.set_output_allocator("x", None) and context.get_tensor_address("z") == 0
+    with checks.raises(TypeError, "incompatible function arguments"):
+        engine.get_tensor_shape(0)
+    with checks.raises(RuntimeError, "optimization profile"):
+        context.set_optimization_profile_async(3, 0)
+    with checks.raises(TypeError):
+        trt.Runtime(log).deserialize_cuda_engine(None)
+    answers(log, lambda: trt.Runtime(log).deserialize_cuda_engine(b"junk"), None, "plan")
+
+
 def test_parsers():
     log, network, _ = start()
     parser = trt.OnnxParser(network, log)

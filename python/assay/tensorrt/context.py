@@ -79,8 +79,9 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     # Memory.
 
     def set_tensor_address(self, name, memory):
-        """Where an input is read, or an output is written."""
-        self.engine._port(name)
+        """Where an input is read, or an output is written; whether there is such a tensor."""
+        if not self.engine._known(name):
+            return False
         if self._addresses.get(name) != int(memory):
             self._addresses[name] = int(memory)
             self._forget()
@@ -92,7 +93,10 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         return self._addresses.get(name, 0)
 
     def set_output_allocator(self, name, output_allocator):
-        """Memory of an output is asked for when its size is known."""
+        """Memory of an output is asked for when its size is known; whether there is such an output."""
+        port = self.engine._known(name)
+        if not port or port[4]:
+            return False
         self._allocators[name] = output_allocator
         self._forget()
         return True

@@ -197,24 +197,45 @@ class ICudaEngine(Bindings, NoOpContext):
         except ValueError:
             raise PolygraphyException(f"the engine has no tensor `{name}`; tensors: {', '.join(self._names)}") from None
 
-    def get_tensor_name(self, index: int) -> str:
-        return self._names[index]
+    def _known(self, name):
+        """The port of a name; None, which the logger is told, if there is none."""
+        if not isinstance(name, str):
+            raise TypeError(f"incompatible function arguments: the name of a tensor is {name!r}, expected is a str")
+        try:
+            return self._port(name)
+        except PolygraphyException as error:
+            return report(self, error)
 
-    def get_tensor_shape(self, name: str) -> Dims:
-        dims = self._port(name)[2]
-        return Dims([-1] if dims is None else [each if isinstance(each, int) else -1 for each in dims])
+    def get_tensor_name(self, index: int) -> str | Any:
+        """None, which the logger is told, if there is no tensor of that number."""
+        if 0 <= index < len(self._names):
+            return self._names[index]
+        return report(self, f"the engine has {len(self._names)} tensors, not one of the number {index}")
+
+    def get_tensor_shape(self, name: str) -> Dims | Any:
+        """-1 for open dims. None, which the logger is told, if there is no such tensor."""
+        port = self._known(name)
+        return port and Dims([-1] if port[2] is None else [each if isinstance(each, int) else -1 for each in port[2]])
 
     def get_tensor_dtype(self, name: str) -> DataType:
-        return DataType.of_native(self._port(name)[1] or "float32") or DataType.FLOAT
+        """Float32, and the logger is told, if there is no such tensor."""
+        port = self._known(name)
+        return DataType.of_native(port[1] or "float32") or DataType.FLOAT if port else DataType.FLOAT
 
     def get_tensor_mode(self, name: str) -> Any:
-        return TensorIOMode.INPUT if self._port(name)[4] else TensorIOMode.OUTPUT
+        """NONE, and the logger is told, if there is no such tensor."""
+        port = self._known(name)
+        if not port:
+            return TensorIOMode.NONE
+        return TensorIOMode.INPUT if port[4] else TensorIOMode.OUTPUT
 
     def get_tensor_location(self, name):
         return TensorLocation.HOST if self.is_shape_inference_io(name) else TensorLocation.DEVICE
 
     def is_shape_inference_io(self, name):
-        return bool(self._port(name)[3])
+        """False, and the logger is told, if there is no such tensor."""
+        port = self._known(name)
+        return bool(port and port[3])
 
     def get_tensor_bytes_per_component(self, name, profile_index=0):
         return -1
@@ -223,7 +244,7 @@ class ICudaEngine(Bindings, NoOpContext):
         return -1
 
     def get_tensor_format(self, name, profile_index=0):
-        self._port(name)
+        self._known(name)
         return self._formats.get(name, enums.TensorFormat.LINEAR)
 
     def get_tensor_format_desc(self, name, profile_index=0):
@@ -265,10 +286,11 @@ class ICudaEngine(Bindings, NoOpContext):
         return name in self._debug
 
     def get_tensor_profile_shape(self, name, profile_index=0):
-        """Least, best and greatest shape of an input."""
+        """Least, best and greatest shape of an input; three times None, which the logger is told, if there is no such input
+        or profile."""
         if profile_index >= self.num_optimization_profiles or profile_index < 0:
-            raise PolygraphyException(f"the engine has {self.num_optimization_profiles} profiles, not one of the number "
-                                      f"{profile_index}")
+            report(self, f"the engine has {self.num_optimization_profiles} profiles, not one of the number {profile_index}")
+            return [None] * 3
         triple = self._profiles[profile_index].get(name) if self._profiles else None
         if triple is None:
             return [self.get_tensor_shape(name)] * 3

@@ -26,8 +26,10 @@ class Shapes:
         return self._choose_profile(index)
 
     def set_optimization_profile_async(self, profile_index, stream_handle=0):
-        """Whether there is a profile of that number; shapes are set anew then."""
-        return self._choose_profile(profile_index)
+        """Shapes are set anew then. A RuntimeError if there is no profile of that number."""
+        if not self._choose_profile(profile_index):
+            raise RuntimeError("Error in set optimization profile async.")
+        return True
 
     def _choose_profile(self, index):
         """Whether there is a profile of that number; shapes are set anew then."""
@@ -42,7 +44,9 @@ class Shapes:
 
     def set_input_shape(self, name, shape):
         """Whether the shape is within the profile."""
-        port = self.engine._port(name)
+        port = self.engine._known(name)
+        if not port:
+            return False
         if not port[4]:
             return self._tell(f"`{name}` is an output: its shape follows from the inputs")
         shape = Dims(shape)
@@ -79,8 +83,12 @@ class Shapes:
         return [name for name in self._input_names() if min(self._input_shape(name), default=0) < 0]
 
     def get_tensor_shape(self, name):
-        """The shape for the shapes of the inputs; -1 for what is not known before a run."""
-        if self.engine._port(name)[4]:
+        """The shape for the shapes of the inputs; -1 for what is not known before a run. None, which the logger is told, if
+        there is no such tensor."""
+        port = self.engine._known(name)
+        if not port:
+            return None
+        if port[4]:
             return self._input_shape(name)
         declared = self.engine.get_tensor_shape(name)
         if min(declared, default=0) >= 0 or not self._is_shaped():

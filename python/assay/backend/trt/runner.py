@@ -73,7 +73,9 @@ class TrtRunner(BaseRunner):
         """Uses another optimisation profile from now on."""
         if self.context is None:
             G_LOGGER.critical(f"{self.name} | must be activated before a profile is chosen")
-        if not self.context.set_optimization_profile_async(index, self.stream.ptr):
+        try:
+            self.context.set_optimization_profile_async(index, self.stream.ptr)
+        except RuntimeError:
             G_LOGGER.critical(f"{self.name} | the engine has {self.engine.num_optimization_profiles} profile(s), not one "
                               f"of the number {index}")
 
