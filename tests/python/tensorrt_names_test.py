@@ -22,6 +22,14 @@ def test_names_are_there_on_the_classes():
     assert missing == ABSENT, (sorted(missing - ABSENT), sorted(ABSENT - missing))
 
 
+def test_shapes_are_equal_to_tuples_and_lists():
+    dims = trt.Dims((1, 2))
+    assert dims == (1, 2) and dims == [1, 2] and dims != [1, 3] and not dims != [1, 2] and {dims: 1}[(1, 2)] == 1
+    assert str(trt.TimingCacheKey.parse("0x0aff")) == "0x0aff"
+    with checks.raises(ValueError, "prefix"):
+        trt.TimingCacheKey.parse("0aff")
+
+
 def network_of_identity():
     builder = trt.Builder(None)
     network = builder.create_network()

@@ -77,6 +77,13 @@ class TimingCacheKey:
     def __init__(self, data=b"") -> None:
         self.data = bytes(data)
 
+    @staticmethod
+    def parse(text):
+        """The key of its text."""
+        if not text.lower().startswith("0x"):
+            raise ValueError("The text should start with prefix `0x` or `0X`.")
+        return TimingCacheKey(bytes.fromhex(text[2:]))
+
     def __str__(self):
         return "0x" + self.data.hex()
 

@@ -12,6 +12,14 @@ class Dims(tuple):
     def __new__(cls, shape=()):
         return super().__new__(cls, [int(each) for each in shape])
 
+    def __eq__(self, other):
+        return super().__eq__(tuple(other) if isinstance(other, list) else other)
+
+    def __ne__(self, other):
+        return not self == other
+
+    __hash__ = tuple.__hash__
+
     def numel(self):
         """The product of dims."""
         product = 1

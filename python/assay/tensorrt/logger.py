@@ -28,6 +28,8 @@ class ILogger:
 class Logger(ILogger):
     """Writes messages of its severity and graver ones to standard error."""
 
+    min_severity = Severity.WARNING
+
     def __init__(self, min_severity=Severity.WARNING) -> None:
         self.min_severity = min_severity
 

@@ -87,6 +87,10 @@ class OnnxParser(ModelInParts, NoOpContext):
     def clear_errors(self) -> None:
         self._errors = []
 
+    def set_builder_config(self, builder_config):
+        """True: nothing of a configuration changes what is parsed."""
+        return True
+
     def set_flag(self, flag) -> None:
         self.flags |= 1 << int(flag)
 

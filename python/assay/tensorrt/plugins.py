@@ -78,6 +78,8 @@ class PluginTensorDesc:
 class DynamicPluginTensorDesc:
     """A tensor with the least and greatest dims that it may have."""
 
+    desc, min, opt, max = PluginTensorDesc(), Dims(), Dims(), Dims()
+
     def __init__(self, desc=None) -> None:
         self.desc = desc or PluginTensorDesc()
         self.min = self.max = self.opt = self.desc.dims

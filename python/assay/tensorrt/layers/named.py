@@ -1,5 +1,6 @@
 """Layers that have their names and attributes here, and cannot be added: networks refuse them with the reason."""
 
+from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Setting, Shape
 from assay.tensorrt.enums import DataType, LayerType
@@ -38,6 +39,12 @@ class IMoELayer(ILayer):
     swiglu_param_limit = Setting(float, "The greatest value.")
     swiglu_param_alpha = Setting(float, "The factor of the gate.")
     swiglu_param_beta = Setting(float, "What is added to it.")
+
+    def _refuse(self, *args, **kwargs):
+        """Refused, as the layer is."""
+        raise PolygraphyException("mixtures of experts are not there")
+
+    set_gated_weights = set_gated_biases = set_quantization_static = set_quantization_dynamic_dbl_q = set_swiglu_params = _refuse
 
 
 class IDistCollectiveLayer(ILayer):

@@ -47,6 +47,8 @@ class IFillLayer(ILayer):
         self._is_typed = output_type is not None
         self.alpha, self.beta = 0.0, 1.0
 
+    is_alpha_beta_int64 = property(lambda self: False, doc="Whether both are integers of 64 bits.")
+
     def set_alpha(self, value) -> None:
         """The same as alpha."""
         self.alpha = value

@@ -62,8 +62,11 @@ class IAttention(ILayer):
     def mask(self, tensor):
         self.set_input(3, tensor)
 
+    normalization_quantize_to_type = property(lambda self: DataType.FLOAT, doc="What softmax gives is not quantised.")
+
     @property
     def normalization_quantize_scale(self):
+        """None: what softmax gives is not quantised."""
         return None
 
     @normalization_quantize_scale.setter
