@@ -21,7 +21,7 @@ class _Wrong(Exception):
 
 
 def _is_integer(value):
-    return hasattr(type(value), "__index__") and not isinstance(value, _Enum)
+    return hasattr(type(value), "__index__")
 
 
 def _integer(value):
@@ -83,7 +83,7 @@ def _optional_type(value):
 
 
 def _tensors(value):
-    if not isinstance(value, (list, tuple)) or not all(isinstance(each, ITensor) for each in value):
+    if not isinstance(value, (list, tuple)) or not all(each is None or isinstance(each, ITensor) for each in value):
         raise _Wrong("a sequence of tensors of a network")
     return list(value)
 

@@ -191,7 +191,7 @@ class INetworkDefinition(Additions, NoOpContext):
     def _add(self, kind, *args):
         """A layer of the kind; None, which the logger and the recorder are told, where it cannot be added."""
         tensors = [each for given in args for each in (given if isinstance(given, list) else [given])
-                   if isinstance(each, ITensor)]
+                   if isinstance(each, ITensor) or each is None and isinstance(given, list)]
         count = len(self._tensors)
         try:
             for tensor in tensors:
@@ -210,6 +210,8 @@ class INetworkDefinition(Additions, NoOpContext):
         self._changed()
 
     def _check_own(self, tensor):
+        if tensor is None:
+            raise PolygraphyException("a layer of several inputs has None among them")
         if tensor._network is not self:
             raise PolygraphyException(f"the tensor `{tensor.name}` belongs to another network")
 

@@ -3,7 +3,7 @@
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
-from assay.tensorrt.logger import note
+from assay.tensorrt.logger import note, say
 
 
 ALL_FORMATS = (1 << len(TensorFormat)) - 1
@@ -76,6 +76,7 @@ class ITensor:
             return Dims(self._shape)
         dims = self._network._inferred(self)[1]
         if dims is None:
+            say(self._network.logger, f"the shape of the tensor `{self._name}` cannot be told: its layer does not fit its inputs")
             raise RuntimeError(f"Could not get tensor shape: that of the tensor `{self._name}` cannot be told")
         return Dims(dims)
 

@@ -40,7 +40,7 @@ class ILayer:
 
     def _seen(self):
         """The layer as its network gives it."""
-        if "_view" not in self.__dict__:
+        if type(self.__dict__.get("_view")) is not ILayer:
             self._view = object.__new__(ILayer)
             self._view.__dict__ = self.__dict__
         return self._view

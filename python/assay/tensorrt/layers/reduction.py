@@ -174,6 +174,8 @@ class INormalizationLayer(ILayer):
                                                    "groups or of channels in any case.")
 
     def __init__(self, network, index, input, scale, bias, axesMask, is_v2=False) -> None:
+        if is_v2:
+            self.WORD = "NormalizationV2"
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
         self.compute_precision = DataType.FLOAT
