@@ -43,6 +43,7 @@ MISTAKES = {
     "assay.load(3)": 'Argument 1 to "load" has incompatible type "int"',
     "BackendRunner(model, 3)": 'Argument 2 to "BackendRunner" has incompatible type "int"',
     "trt.Builder(None).create_network('')": 'Argument 1 to "create_network" of "Builder" has incompatible type "str"',
+    "trt.Builder(None).create_network().add_softmax(3)": 'Argument 1 to "add_softmax" of "Additions" has incompatible type "int"',
     "Comparator.validate(3)": 'has incompatible type "int"; expected "RunResults"',
 }
 

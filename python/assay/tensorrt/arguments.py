@@ -1,8 +1,8 @@
 """Checks of what methods and attributes are given: what is of a wrong type is a TypeError, as in TensorRT's package."""
 
 import functools
-from collections.abc import Sequence
-from typing import Any, Optional, Union
+from collections.abc import Callable, Sequence
+from typing import Any, Optional, TypeVar, Union, cast
 
 from assay.tensorrt.dims import Dims, Permutation, Weights, array_of, weights_of
 from assay.tensorrt.enums import DataType, _Enum
@@ -104,7 +104,10 @@ def converted(kind, value):
     return value
 
 
-def checked(method):
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def checked(method: Method) -> Method:
     """A decorator: arguments of other types than the annotations of the method are TypeErrors."""
     import inspect
 
@@ -126,7 +129,7 @@ def checked(method):
                                     f"is {wrong}") from None
         return method(*bound.args, **bound.kwargs)
 
-    return call
+    return cast(Method, call)
 
 
 KEY = "="  # before the name of an attribute in the dictionary of an object, where no other class of object finds it

@@ -1,5 +1,7 @@
 """Tensors of networks."""
 
+from __future__ import annotations
+
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
@@ -111,7 +113,7 @@ class ITensor:
         note(self._network.logger, "dynamic ranges are not used: scales come from calibration or from quantisers")
         self._dynamic_range = value
 
-    def set_dynamic_range(self, min, max):
+    def set_dynamic_range(self, min: float, max: float) -> bool:
         """Accepted; see dynamic_range."""
         self.dynamic_range = (min, max)
         return True
@@ -122,11 +124,11 @@ class ITensor:
 
     broadcast_across_batch = False  # batches are dims of their own
 
-    def get_dimension_name(self, index):
+    def get_dimension_name(self, index: int) -> str | None:
         """The name of a dim of an input."""
         return self._dim_names.get(index)
 
-    def set_dimension_name(self, index, name) -> None:
+    def set_dimension_name(self, index: int, name: str) -> None:
         """Dims of one name are equal."""
         self._network._changed()
         self._dim_names[index] = name

@@ -1,5 +1,7 @@
 """What all layers have in common."""
 
+from typing import Any
+
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.logger import say
 from assay.tensorrt.tensor import ITensor
@@ -45,7 +47,7 @@ class ILayer:
             self._view.__dict__ = self.__dict__
         return self._view
 
-    def typed(self):
+    def typed(self) -> Any:
         """The layer as it was added, of the class of its kind."""
         return self._typed
 
@@ -64,7 +66,7 @@ class ILayer:
         return f"{self._name}_output" + (f" ({index})" if index else "")
 
     @property
-    def name(self):
+    def name(self) -> str:
         """Its outputs are named after it until they have names of their own."""
         return self._name
 
@@ -84,7 +86,7 @@ class ILayer:
                 tensor.name = self._output_name(i)
 
     @property
-    def metadata(self):
+    def metadata(self) -> str:
         """Any text."""
         return self._metadata
 
@@ -95,7 +97,7 @@ class ILayer:
         self._metadata = value
 
     @property
-    def type(self):
+    def type(self) -> Any:
         """The kind of layer."""
         return self._kind
 
@@ -103,18 +105,18 @@ class ILayer:
     num_outputs = property(lambda self: len(self._outputs))
     num_ranks = property(lambda self: 1, doc="Over how many devices the layer is spread.")
 
-    def get_input(self, index):
+    def get_input(self, index: int) -> Any:
         """An input; None if it is left out, or there is none of that number."""
         return self._inputs[index] if 0 <= index < len(self._inputs) else None
 
-    def get_output(self, index):
+    def get_output(self, index: int) -> Any:
         """An output; None, which the logger is told, if there is none of that number."""
         if 0 <= index < len(self._outputs):
             return self._outputs[index]
         say(self._network.logger, f"the layer `{self._name}` has {len(self._outputs)} outputs, not one of the number {index}")
         return None
 
-    def set_input(self, index, tensor) -> None:
+    def set_input(self, index: int, tensor: ITensor) -> None:
         """Another tensor for an input."""
         if not isinstance(tensor, ITensor):
             raise TypeError(f"set_input(): incompatible function arguments: `tensor` is {tensor!r}, expected is a ITensor")
@@ -132,7 +134,7 @@ class ILayer:
         return [each._layer for each in self._inputs if each is not None and each._layer is not None]
 
     @property
-    def precision(self):
+    def precision(self) -> DataType:
         return self._precision or (self._outputs[0].dtype if self._outputs else DataType.FLOAT)
 
     @precision.setter
@@ -144,17 +146,17 @@ class ILayer:
     def reset_precision(self) -> None:
         self._precision = None
 
-    def set_output_type(self, index, dtype) -> None:
+    def set_output_type(self, index: int, dtype: DataType) -> None:
         """The layer computes in this type, where the configuration heeds precisions."""
         self._output_types[index] = _checked_type("dtype", dtype)
 
-    def get_output_type(self, index):
+    def get_output_type(self, index: int) -> DataType:
         return self._output_types.get(index, self._outputs[index].dtype)
 
-    def output_type_is_set(self, index):
+    def output_type_is_set(self, index: int) -> bool:
         return index in self._output_types
 
-    def reset_output_type(self, index) -> None:
+    def reset_output_type(self, index: int) -> None:
         self._output_types.pop(index, None)
 
     def _emit(self, emitter):

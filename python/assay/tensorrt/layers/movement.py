@@ -5,6 +5,7 @@ from assay.tensorrt.dims import Permutation
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer, SimpleLayer
 from assay.tensorrt.logger import say
+from assay.tensorrt.tensor import ITensor
 
 
 class IIdentityLayer(SimpleLayer):
@@ -68,7 +69,7 @@ class IShuffleLayer(ILayer):
         self.reshape_dims = None
         self.zero_is_placeholder = True
 
-    def set_input(self, index, tensor) -> None:
+    def set_input(self, index: int, tensor: ITensor) -> None:
         """Another tensor; input 1 is the shape."""
         if index not in (0, 1):
             say(self._network.logger, f"the layer `{self.name}` has no input of the number {index}")

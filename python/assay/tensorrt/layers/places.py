@@ -49,11 +49,11 @@ class IFillLayer(ILayer):
 
     is_alpha_beta_int64 = property(lambda self: False, doc="Whether both are integers of 64 bits.")
 
-    def set_alpha(self, value) -> None:
+    def set_alpha(self, value: float) -> None:
         """The same as alpha."""
         self.alpha = value
 
-    def set_beta(self, value) -> None:
+    def set_beta(self, value: float) -> None:
         """The same as beta."""
         self.beta = value
 
