@@ -157,6 +157,14 @@ def test_orders_of_axes():
 
     same(computed(draw, x)[0], x.transpose(2, 0, 1).reshape(4, 6).T)
 
+    def told(network, tensor, shape):
+        layer = network.add_shuffle(tensor)
+        layer.set_input(1, shape)
+        layer.second_transpose = (1, 0)
+        return layer
+
+    same(computed(told, x, np.array([4, 6], np.int32))[0], x.reshape(4, 6).T)
+
 
 def test_channels_that_are_last_in_memory():
     x = np.arange(48, dtype=np.float32).reshape(1, 3, 4, 4)

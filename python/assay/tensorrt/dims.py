@@ -61,8 +61,8 @@ class Permutation(Dims):
         return list(self) == list(range(len(self)))
 
     def of_rank(self, rank):
-        """The places of the first `rank` axes."""
-        return list(self[:rank])
+        """The places of the first `rank` axes; of all that are given if it is not known."""
+        return list(self if rank < 0 else self[:rank])
 
 
 class Weights:
