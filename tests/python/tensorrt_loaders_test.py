@@ -8,7 +8,7 @@ import assay.tensorrt as trt
 import checks
 import numpy as np
 from assay import constants, cuda
-from assay.backend.trt import (Algorithm, Calibrator, CreateConfig, EngineFromNetwork, LoadPlugins, Profile, TacticRecorder,
+from assay.backend.trt import (Algorithm, Calibrator, CreateConfig, EngineFromBytes, EngineFromNetwork, EngineFromPath, LoadPlugins, Profile, TacticRecorder,
                                TacticReplayData, TacticReplayer, TensorInfo, TrtRunner, create_config, create_network,
                                engine_from_network, modify_network_outputs, network_from_onnx_bytes, postprocess_network,
                                set_tensor_formats)
@@ -318,6 +318,18 @@ def test_selectors_without_loaders():
     assert plan and len(recorder.data) == 1
     config.algorithm_selector = TacticReplayer(recorder.data)
     assert builder.build_serialized_network(network, config) == plan
+
+
+def test_engines_of_paths_and_runtimes():
+    plan = engine_from_network(identity()).serialize()
+    with open("plan", "wb") as file:
+        file.write(plan)
+    runtime = trt.Runtime(trt_util.get_trt_logger())
+    for words in ({}, {"runtime": runtime}, {"runtime": lambda: runtime}):
+        for loader in (EngineFromPath("plan", **words), EngineFromPath(lambda: "plan", **words), EngineFromBytes(plan, **words)):
+            assert isinstance(loader(), trt.ICudaEngine)
+    with checks.raises(PolygraphyException, "cannot open"):
+        EngineFromBytes(b"junk", runtime=runtime)()
 
 
 def test_libraries_of_plugins():

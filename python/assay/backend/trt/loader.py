@@ -279,8 +279,13 @@ class EngineFromBytes(BaseLoader):
         self._runtime = runtime
 
     def call_impl(self):
-        data = given(self._serialized_engine)
-        return trt.ICudaEngine(bytes(data), get_trt_logger())
+        data, runtime = bytes(given(self._serialized_engine)), given(self._runtime)
+        if runtime is None:
+            return trt.ICudaEngine(data, get_trt_logger())
+        engine = runtime.deserialize_cuda_engine(data)
+        if engine is None:
+            G_LOGGER.critical("the runtime cannot open the engine: its logger says why")
+        return engine
 
 
 @mod.export(funcify=True)
@@ -292,7 +297,7 @@ class EngineFromPath(BaseLoader):
         self._runtime = runtime
 
     def call_impl(self):
-        return EngineFromBytes(util.load_file(self.path, description="engine"))()
+        return EngineFromBytes(util.load_file(given(self.path), description="engine"), self._runtime)()
 
 
 @mod.export(funcify=True)
