@@ -108,6 +108,37 @@ def test_memory_that_is_not_there_is_not_touched():
     run("-c", code)
 
 
+def test_devices_contexts_and_copies_of_pycuda():
+    code = """if True:
+        import assay.compat
+        assay.compat.install()
+        import numpy as np
+        import pycuda.driver as cuda
+        from cuda import cudart
+        cuda.init()
+        device = cuda.Device(0)
+        context = device.make_context()
+        context.push(), cuda.Context.synchronize()
+        first, second = cuda.mem_alloc(16), cuda.mem_alloc(16)
+        cuda.memcpy_htod(first, np.arange(4, dtype=np.float32))
+        cuda.memcpy_dtod_async(second, first, 16)
+        found = cuda.pagelocked_zeros(4, np.float32)
+        cuda.memcpy_dtoh(found, second)
+        assert found.tolist() == [0, 1, 2, 3] and device.count() == 1 and device.total_memory() > 0 and device.name()
+        cuda.memset_d32(second, 7, 4)
+        cuda.memset_d8(second, 1, 4)
+        words = np.empty(4, np.uint32)
+        cuda.memcpy_dtoh(words, second)
+        assert words.tolist() == [0x01010101, 7, 7, 7] and cuda.mem_get_info()[1] > 0
+        context.pop()
+        error, properties = cudart.cudaGetDeviceProperties(0)
+        assert error == 0 and properties.totalGlobalMem > 0 and properties.name and properties.multiProcessorCount > 0
+        assert cudart.cudaGetDeviceProperties(1)[0] != 0 and cudart.cudaRuntimeGetVersion() == (0, 0)
+        assert cudart.cudaStreamCreateWithPriority(1, 0)[0] == 0
+    """
+    run("-c", code)
+
+
 if __name__ == "__main__":
     os.environ.setdefault("PYTHONDONTWRITEBYTECODE", "1")
     checks.run_all(globals())

@@ -132,6 +132,11 @@ def cudaStreamCreateWithFlags(flags):
     return cudaStreamCreate()
 
 
+def cudaStreamCreateWithPriority(flags, priority):
+    """The same."""
+    return cudaStreamCreate()
+
+
 def cudaStreamSynchronize(stream):
     """Nothing is to be waited for."""
     return (_OK,)
@@ -201,6 +206,32 @@ def cudaGetDevice():
 def cudaSetDevice(device):
     """There is the device 0 only."""
     return (_OK if int(device) == 0 else _INVALID,)
+
+
+class cudaDeviceProp:
+    """What is told of the processor."""
+
+    def __init__(self) -> None:
+        import os
+        import platform
+
+        self.name = (platform.processor() or platform.machine()).encode()
+        self.totalGlobalMem = cudaMemGetInfo()[2]
+        self.multiProcessorCount = os.cpu_count()
+        self.major = self.minor = 0
+
+
+def cudaGetDeviceProperties(device):
+    """Name, memory and number of processors; no compute capability."""
+    return (_OK, cudaDeviceProp()) if int(device) == 0 else (_INVALID, None)
+
+
+def cudaRuntimeGetVersion():
+    """0: there is none."""
+    return _OK, 0
+
+
+cudaDriverGetVersion = cudaRuntimeGetVersion
 
 
 def cudaMemGetInfo():

@@ -41,6 +41,20 @@ def mem_alloc(nbytes):
     return DeviceAllocation(nbytes)
 
 
+def mem_get_info():
+    """(free, all) bytes of memory."""
+    from assay.compat import cudart
+
+    return cudart.cudaMemGetInfo()[1:]
+
+
+def pagelocked_zeros(shape, dtype):
+    """An array of zeros."""
+    import numpy as np
+
+    return np.zeros(shape, dtype)
+
+
 def pagelocked_empty(shape, dtype):
     """An array of any elements."""
     import numpy as np
@@ -58,6 +72,30 @@ def memcpy_dtoh(dst, src):
     wrapper().dtoh(dst.ctypes.data, int(src), dst.nbytes)
 
 
+def memcpy_dtod(dst, src, size):
+    """Copies memory to memory."""
+    wrapper().dtod(int(dst), int(src), int(size))
+
+
+def memcpy_dtod_async(dst, src, size, stream=None):
+    """The same."""
+    memcpy_dtod(dst, src, size)
+
+
+def memset_d8(dst, data, count):
+    """Bytes that are all the same."""
+    import numpy as np
+
+    memcpy_htod(dst, np.full(int(count), data, np.uint8))
+
+
+def memset_d32(dst, data, count):
+    """Words of 32 bits that are all the same."""
+    import numpy as np
+
+    memcpy_htod(dst, np.full(int(count), data, np.uint32))
+
+
 def memcpy_htod_async(dst, src, stream=None):
     """The same."""
     memcpy_htod(dst, src)
@@ -66,6 +104,41 @@ def memcpy_htod_async(dst, src, stream=None):
 def memcpy_dtoh_async(dst, src, stream=None):
     """The same."""
     memcpy_dtoh(dst, src)
+
+
+class Context:
+    """That of the process."""
+
+    @staticmethod
+    def synchronize() -> None:
+        """Work is over when it was asked for."""
+
+    push = pop = detach = synchronize
+
+
+class Device:
+    """The processor, as device 0."""
+
+    def __init__(self, number) -> None:
+        if int(number):
+            raise ValueError(f"there is the device 0 only, not {number}")
+
+    @staticmethod
+    def count():
+        return 1
+
+    def name(self):
+        import platform
+
+        return platform.processor() or platform.machine()
+
+    def total_memory(self):
+        return mem_get_info()[1]
+
+    def make_context(self, flags=0):
+        return Context()
+
+    retain_primary_context = make_context
 
 
 class Event:
@@ -84,5 +157,6 @@ class Event:
         return 1e3 * (other.time - self.time)
 
 
-__all__ = ["DeviceAllocation", "DeviceArray", "Event", "Stream", "autoinit", "driver", "mem_alloc", "memcpy_dtoh",
-           "memcpy_dtoh_async", "memcpy_htod", "memcpy_htod_async", "pagelocked_empty"]
+__all__ = ["Context", "Device", "DeviceAllocation", "DeviceArray", "Event", "Stream", "autoinit", "driver", "init", "mem_alloc",
+           "mem_get_info", "memcpy_dtod", "memcpy_dtod_async", "memcpy_dtoh", "memcpy_dtoh_async", "memcpy_htod",
+           "memcpy_htod_async", "memset_d32", "memset_d8", "pagelocked_empty", "pagelocked_zeros"]
