@@ -217,7 +217,7 @@ class OnnxParser(ModelInParts, NoOpContext):
         if plugin is None:
             return OnnxLayer(network, len(network._layers), node, inputs, outputs)
         kind = IPluginV3Layer if isinstance(plugin, IPluginV3) else IPluginV2Layer
-        return kind.of_node(network, node.name, inputs, outputs, plugin)
+        return kind._of_node(network, node.name, inputs, outputs, plugin)
 
     @staticmethod
     def _tensor(network, tensor, known):

@@ -38,7 +38,7 @@ class Scopes:
 
     def _inside(self, construct):
         """What depends on the entries, as far as the exits; loops and conditions of which a part does so, as a whole."""
-        found, waiting = set(), [each for each in construct._layers if isinstance(each, construct.ENTRIES)]
+        found, waiting = set(), [each for each in construct._layers if isinstance(each, construct._ENTRIES)]
         while waiting:
             layer = waiting.pop()
             consumers = [each for tensor in layer._outputs for each in self.consumers.get(id(tensor), ())]
@@ -95,7 +95,7 @@ class Scopes:
         emitter = self.emitter
         for layer in self.among(construct._all(IIfConditionalInputLayer)):
             emitter.node(layer, "Identity", layer._inputs, layer._outputs)
-        outputs = self.among(construct._all(construct.EXITS))
+        outputs = self.among(construct._all(construct._EXITS))
         conditions = self.among(construct._all(IConditionLayer))
         if not outputs or not conditions:
             return

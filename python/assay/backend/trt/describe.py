@@ -13,7 +13,7 @@ from assay.common import TensorMetadata
 def get_layer_class_mapping():
     """Classes of layers by their type; scripts give a layer of a network its class so: `layer.__class__ = …`."""
     classes = [each for each in vars(trt).values() if isinstance(each, type) and issubclass(each, trt.ILayer)]
-    found = {each.TYPE: each for each in classes if "TYPE" in vars(each) and each is not trt.ILayer}
+    found = {each._TYPE: each for each in classes if "_TYPE" in vars(each) and each is not trt.ILayer}
     return {each: found[each] for each in trt.LayerType if each in found}
 
 

@@ -11,7 +11,7 @@ from assay.tensorrt.layers.base import ILayer, SimpleLayer
 class IActivationLayer(ILayer):
     """A function of each element."""
 
-    TYPE, WORD = LayerType.ACTIVATION, "Activation"
+    _TYPE, _WORD = LayerType.ACTIVATION, "Activation"
     _PLAIN = {"RELU": "Relu", "SIGMOID": "Sigmoid", "TANH": "Tanh", "SOFTSIGN": "Softsign"}
     _ALPHA = {"LEAKY_RELU": "LeakyRelu", "ELU": "Elu", "THRESHOLDED_RELU": "ThresholdedRelu"}
 
@@ -73,7 +73,7 @@ class IActivationLayer(ILayer):
 class IElementWiseLayer(ILayer):
     """A function of the elements of two tensors."""
 
-    TYPE, WORD = LayerType.ELEMENTWISE, "ElementWise"
+    _TYPE, _WORD = LayerType.ELEMENTWISE, "ElementWise"
     _OPS = {"SUM": "Add", "PROD": "Mul", "MAX": "Max", "MIN": "Min", "SUB": "Sub", "DIV": "Div", "POW": "Pow",
            "AND": "And", "OR": "Or", "XOR": "Xor", "EQUAL": "Equal", "GREATER": "Greater", "LESS": "Less"}
 
@@ -98,7 +98,7 @@ class IElementWiseLayer(ILayer):
 class IUnaryLayer(ILayer):
     """A function of each element."""
 
-    TYPE, WORD = LayerType.UNARY, "Unary"
+    _TYPE, _WORD = LayerType.UNARY, "Unary"
     _OPS = {"RECIP": "Reciprocal", "ISINF": "IsInf", "ISNAN": "IsNaN"}
 
     op = Setting(enums.UnaryOperation, "Which function.")
@@ -114,7 +114,7 @@ class IUnaryLayer(ILayer):
 class IScaleLayer(ILayer):
     """(x * scale + shift) ** power."""
 
-    TYPE, WORD = LayerType.SCALE, "Scale"
+    _TYPE, _WORD = LayerType.SCALE, "Scale"
 
     mode = Setting(enums.ScaleMode, "For what there is one number each.")
     shift = WeightsSetting("What is added; empty: nothing.")
@@ -153,7 +153,7 @@ class IScaleLayer(ILayer):
 class IParametricReLULayer(SimpleLayer):
     """x, or x times a slope where it is negative."""
 
-    TYPE, WORD, _OP = LayerType.PARAMETRIC_RELU, "Parametric ReLU", "PRelu"
+    _TYPE, _WORD, _OP = LayerType.PARAMETRIC_RELU, "Parametric ReLU", "PRelu"
 
     def __init__(self, network, index, input, slopes) -> None:
         super().__init__(network, index, [input, slopes])
@@ -162,7 +162,7 @@ class IParametricReLULayer(SimpleLayer):
 class ISelectLayer(SimpleLayer):
     """Elements of one or the other tensor."""
 
-    TYPE, WORD, _OP = LayerType.SELECT, "Select", "Where"
+    _TYPE, _WORD, _OP = LayerType.SELECT, "Select", "Where"
 
     def __init__(self, network, index, condition, then_input, else_input) -> None:
         super().__init__(network, index, [condition, then_input, else_input])
@@ -203,7 +203,7 @@ class _Quantiser(SimpleLayer):
 class IQuantizeLayer(_Quantiser):
     """Integers by a scale."""
 
-    TYPE, WORD, _OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
+    _TYPE, _WORD, _OP = LayerType.QUANTIZE, "Quantize", "QuantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.INT8) -> None:
         super().__init__(network, index, input, scale, output_type)
@@ -220,7 +220,7 @@ class IQuantizeLayer(_Quantiser):
 class IDequantizeLayer(_Quantiser):
     """Floats of integers by a scale."""
 
-    TYPE, WORD, _OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
+    _TYPE, _WORD, _OP = LayerType.DEQUANTIZE, "Dequantize", "DequantizeLinear"
 
     def __init__(self, network, index, input, scale, output_type=DataType.FLOAT) -> None:
         super().__init__(network, index, input, scale, output_type)

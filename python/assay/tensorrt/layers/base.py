@@ -14,16 +14,16 @@ class ILayer:
     with the layer that was added, and `layer.__class__ = …` makes them one of its kind.
     """
 
-    TYPE = LayerType.IDENTITY
-    WORD = "Layer"
+    _TYPE = LayerType.IDENTITY
+    _WORD = "Layer"
 
     def __init__(self, network, index, inputs, count=1) -> None:
         self._network = network
         self._index = index
         self._typed = self
-        self._kind = self.TYPE
+        self._kind = self._TYPE
         self._inputs = list(inputs)
-        self._name = f"(Unnamed Layer* {index}) [{self.WORD}]"
+        self._name = f"(Unnamed Layer* {index}) [{self._WORD}]"
         self._precision = None
         self._output_types: dict = {}
         self._metadata = ""
@@ -46,10 +46,6 @@ class ILayer:
             self._view = object.__new__(ILayer)
             self._view.__dict__ = self.__dict__
         return self._view
-
-    def typed(self) -> Any:
-        """The layer as it was added, of the class of its kind."""
-        return self._typed
 
     def _values(self):
         """Attributes of a parsed layer, which are those of its node."""

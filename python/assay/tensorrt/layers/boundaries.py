@@ -34,7 +34,7 @@ class IIfConditionalBoundaryLayer(_Boundary):
 class ITripLimitLayer(ILoopBoundaryLayer):
     """How often the loop runs: a number, or a condition at the start of each iteration."""
 
-    TYPE, WORD = LayerType.TRIP_LIMIT, "TripLimit"
+    _TYPE, _WORD = LayerType.TRIP_LIMIT, "TripLimit"
 
     kind = property(lambda self: self._limit, doc="What ends the loop.")
 
@@ -46,7 +46,7 @@ class ITripLimitLayer(ILoopBoundaryLayer):
 class IRecurrenceLayer(ILoopBoundaryLayer):
     """A value that goes from iteration to iteration: input 0 is the first one, input 1 the next one."""
 
-    TYPE, WORD = LayerType.RECURRENCE, "Recurrence"
+    _TYPE, _WORD = LayerType.RECURRENCE, "Recurrence"
 
     def __init__(self, network, index, loop, initial_value) -> None:
         super().__init__(network, index, loop, [initial_value])
@@ -58,7 +58,7 @@ class IRecurrenceLayer(ILoopBoundaryLayer):
 class IIteratorLayer(ILoopBoundaryLayer):
     """A slice of a tensor for each iteration."""
 
-    TYPE, WORD = LayerType.ITERATOR, "Iterator"
+    _TYPE, _WORD = LayerType.ITERATOR, "Iterator"
 
     axis = Setting(int, "The axis along which slices are taken.")
     reverse = Setting(bool, "Whether the last one comes first.")
@@ -72,7 +72,7 @@ class IIteratorLayer(ILoopBoundaryLayer):
 class ILoopOutputLayer(ILoopBoundaryLayer):
     """What is left of a loop: the last value of a recurrence, or the values of all iterations. Input 1 is not used."""
 
-    TYPE, WORD = LayerType.LOOP_OUTPUT, "LoopOutput"
+    _TYPE, _WORD = LayerType.LOOP_OUTPUT, "LoopOutput"
 
     kind = property(lambda self: self._left, doc="What is left.")
 
@@ -95,7 +95,7 @@ class ILoopOutputLayer(ILoopBoundaryLayer):
 class IConditionLayer(IIfConditionalBoundaryLayer):
     """What decides."""
 
-    TYPE, WORD = LayerType.CONDITION, "IfCondition"
+    _TYPE, _WORD = LayerType.CONDITION, "IfCondition"
 
     def __init__(self, network, index, conditional, condition) -> None:
         super().__init__(network, index, conditional, [condition], 0)
@@ -104,7 +104,7 @@ class IConditionLayer(IIfConditionalBoundaryLayer):
 class IIfConditionalInputLayer(IIfConditionalBoundaryLayer):
     """A tensor that the branches read."""
 
-    TYPE, WORD = LayerType.CONDITIONAL_INPUT, "Input"
+    _TYPE, _WORD = LayerType.CONDITIONAL_INPUT, "Input"
 
     def __init__(self, network, index, conditional, input) -> None:
         super().__init__(network, index, conditional, [input])
@@ -113,7 +113,7 @@ class IIfConditionalInputLayer(IIfConditionalBoundaryLayer):
 class IIfConditionalOutputLayer(IIfConditionalBoundaryLayer):
     """The tensor of the branch that is taken: input 0 where the condition holds, input 1 where it does not."""
 
-    TYPE, WORD = LayerType.CONDITIONAL_OUTPUT, "Output"
+    _TYPE, _WORD = LayerType.CONDITIONAL_OUTPUT, "Output"
 
     def __init__(self, network, index, conditional, true_subgraph_output, false_subgraph_output) -> None:
         super().__init__(network, index, conditional, [true_subgraph_output, false_subgraph_output])
@@ -122,12 +122,12 @@ class IIfConditionalOutputLayer(IIfConditionalBoundaryLayer):
 class _Construct:
     """A loop or condition of a network, by its boundary layers."""
 
-    WORD = ""
+    _WORD = ""
     name = ""
 
     def __init__(self, network) -> None:
         self._network = network
-        self.name = f"(Unnamed {self.WORD}* {len(network._constructs)})"
+        self.name = f"(Unnamed {self._WORD}* {len(network._constructs)})"
         self._layers: list = []
         network._constructs.append(self)
 
@@ -148,8 +148,8 @@ class _Construct:
 class ILoop(_Construct):
     """A loop: an ONNX Loop when the network is built."""
 
-    ENTRIES, EXITS = (IRecurrenceLayer, IIteratorLayer), ILoopOutputLayer
-    WORD = "Loop"
+    _ENTRIES, _EXITS = (IRecurrenceLayer, IIteratorLayer), ILoopOutputLayer
+    _WORD = "Loop"
 
     @checked
     def add_trip_limit(self, tensor: ITensor, kind: TripLimit) -> ITripLimitLayer:
@@ -192,8 +192,8 @@ class ILoop(_Construct):
 class IIfConditional(_Construct):
     """A condition with two branches: an ONNX If when the network is built."""
 
-    ENTRIES, EXITS = (IIfConditionalInputLayer,), IIfConditionalOutputLayer
-    WORD = "IfConditional"
+    _ENTRIES, _EXITS = (IIfConditionalInputLayer,), IIfConditionalOutputLayer
+    _WORD = "IfConditional"
 
     @checked
     def set_condition(self, condition: ITensor) -> IConditionLayer:

@@ -11,7 +11,7 @@ from assay.tensorrt.tensor import ITensor
 class IIdentityLayer(SimpleLayer):
     """The same values; of another type if its output's type is set."""
 
-    TYPE, WORD, _OP = LayerType.IDENTITY, "Identity", "Identity"
+    _TYPE, _WORD, _OP = LayerType.IDENTITY, "Identity", "Identity"
 
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
@@ -26,7 +26,7 @@ class IIdentityLayer(SimpleLayer):
 class ICastLayer(SimpleLayer):
     """Conversion to another type."""
 
-    TYPE, WORD, _OP = LayerType.CAST, "Cast", "Cast"
+    _TYPE, _WORD, _OP = LayerType.CAST, "Cast", "Cast"
 
     to_type = Setting(DataType, "The type of the output.")
 
@@ -41,7 +41,7 @@ class ICastLayer(SimpleLayer):
 class IConcatenationLayer(SimpleLayer):
     """Tensors one after the other along an axis."""
 
-    TYPE, WORD, _OP = LayerType.CONCATENATION, "Concatenation", "Concat"
+    _TYPE, _WORD, _OP = LayerType.CONCATENATION, "Concatenation", "Concat"
 
     axis = Setting(int, "By default the third last one, or the first one.")
 
@@ -56,7 +56,7 @@ class IConcatenationLayer(SimpleLayer):
 class IShuffleLayer(ILayer):
     """Transpose, reshape, transpose; the shape may be a second input."""
 
-    TYPE, WORD = LayerType.SHUFFLE, "Shuffle"
+    _TYPE, _WORD = LayerType.SHUFFLE, "Shuffle"
 
     first_transpose = Setting(Permutation, "The order of axes before the shape changes.")
     reshape_dims = OptionalSetting(Shape, "The shape; 0: as in the input, -1: what is left. None: it stays.")
@@ -105,7 +105,7 @@ class IShuffleLayer(ILayer):
 class IShapeLayer(SimpleLayer):
     """The dims of a tensor."""
 
-    TYPE, WORD, _OP = LayerType.SHAPE, "Shape", "Shape"
+    _TYPE, _WORD, _OP = LayerType.SHAPE, "Shape", "Shape"
 
     def __init__(self, network, index, input) -> None:
         super().__init__(network, index, [input])
@@ -114,7 +114,7 @@ class IShapeLayer(SimpleLayer):
 class ISqueezeLayer(SimpleLayer):
     """Without dims of 1."""
 
-    TYPE, WORD, _OP = LayerType.SQUEEZE, "Squeeze", "Squeeze"
+    _TYPE, _WORD, _OP = LayerType.SQUEEZE, "Squeeze", "Squeeze"
 
     def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
@@ -123,7 +123,7 @@ class ISqueezeLayer(SimpleLayer):
 class IUnsqueezeLayer(SimpleLayer):
     """With further dims of 1."""
 
-    TYPE, WORD, _OP = LayerType.UNSQUEEZE, "Unsqueeze", "Unsqueeze"
+    _TYPE, _WORD, _OP = LayerType.UNSQUEEZE, "Unsqueeze", "Unsqueeze"
 
     def __init__(self, network, index, input, axes) -> None:
         super().__init__(network, index, [input, axes])
@@ -132,7 +132,7 @@ class IUnsqueezeLayer(SimpleLayer):
 class IPaddingLayer(ILayer):
     """Zeros around the last dims; negative numbers cut."""
 
-    TYPE, WORD = LayerType.PADDING, "Padding"
+    _TYPE, _WORD = LayerType.PADDING, "Padding"
 
     pre_padding_nd = Setting(Shape, "Before the elements of the last axes.")
     post_padding_nd = Setting(Shape, "After them.")
@@ -152,7 +152,7 @@ class IPaddingLayer(ILayer):
 class IReverseSequenceLayer(SimpleLayer):
     """Rows turned round up to their lengths."""
 
-    TYPE, WORD, _OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
+    _TYPE, _WORD, _OP = LayerType.REVERSE_SEQUENCE, "ReverseSequence", "ReverseSequence"
 
     batch_axis = Setting(int, "The axis of rows.")
     sequence_axis = Setting(int, "The axis that is turned round.")

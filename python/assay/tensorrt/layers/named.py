@@ -10,7 +10,7 @@ from assay.tensorrt.layers.base import ILayer
 class IAssertionLayer(ILayer):
     """What must hold in a run."""
 
-    TYPE, WORD = LayerType.ASSERTION, "Assertion"
+    _TYPE, _WORD = LayerType.ASSERTION, "Assertion"
 
     message = Setting(str, "What is said where it does not hold.")
 
@@ -18,7 +18,7 @@ class IAssertionLayer(ILayer):
 class IDynamicQuantizeLayer(ILayer):
     """Integers by scales that are made in a run."""
 
-    TYPE, WORD = LayerType.DYNAMIC_QUANTIZE, "DynamicQuantize"
+    _TYPE, _WORD = LayerType.DYNAMIC_QUANTIZE, "DynamicQuantize"
 
     axis = Setting(int, "The axis of blocks.")
     block_size = Setting(int, "How many elements have a scale.")
@@ -30,7 +30,7 @@ class IDynamicQuantizeLayer(ILayer):
 class IMoELayer(ILayer):
     """Experts that are chosen for each token."""
 
-    TYPE, WORD = LayerType.MOE, "MoE"
+    _TYPE, _WORD = LayerType.MOE, "MoE"
 
     activation_type = Setting(enums.MoEActType, "The function of the experts.")
     quantization_to_type = Setting(DataType, "The type in which they compute.")
@@ -50,7 +50,7 @@ class IMoELayer(ILayer):
 class IDistCollectiveLayer(ILayer):
     """What several devices do with one tensor."""
 
-    TYPE, WORD = LayerType.DIST_COLLECTIVE, "DistCollective"
+    _TYPE, _WORD = LayerType.DIST_COLLECTIVE, "DistCollective"
 
 
 class IAttentionBoundaryLayer(ILayer):
@@ -62,10 +62,10 @@ class IAttentionBoundaryLayer(ILayer):
 class IAttentionInputLayer(IAttentionBoundaryLayer):
     """Its inputs."""
 
-    TYPE, WORD = LayerType.ATTENTION_INPUT, "AttentionInput"
+    _TYPE, _WORD = LayerType.ATTENTION_INPUT, "AttentionInput"
 
 
 class IAttentionOutputLayer(IAttentionBoundaryLayer):
     """Its output."""
 
-    TYPE, WORD = LayerType.ATTENTION_OUTPUT, "AttentionOutput"
+    _TYPE, _WORD = LayerType.ATTENTION_OUTPUT, "AttentionOutput"

@@ -11,7 +11,7 @@ from assay.tensorrt.layers.base import ILayer, SimpleLayer
 class IConstantLayer(ILayer):
     """Values that are known."""
 
-    TYPE, WORD = LayerType.CONSTANT, "Constant"
+    _TYPE, _WORD = LayerType.CONSTANT, "Constant"
 
     shape = Setting(Shape, "The dims.")
     weights = WeightsSetting("The elements.")
@@ -33,7 +33,7 @@ class IConstantLayer(ILayer):
 class IFillLayer(ILayer):
     """Numbers of one difference, all in one row."""
 
-    TYPE, WORD = LayerType.FILL, "Fill"
+    _TYPE, _WORD = LayerType.FILL, "Fill"
 
     shape = Setting(Shape, "The dims; input 0 tells them if it is set.")
     operation = Setting(enums.FillOperation, "What numbers.")
@@ -113,7 +113,7 @@ class IFillLayer(ILayer):
 class IGatherLayer(ILayer):
     """Elements by their indices."""
 
-    TYPE, WORD = LayerType.GATHER, "Gather"
+    _TYPE, _WORD = LayerType.GATHER, "Gather"
 
     axis = Setting(int, "The axis that indices are of, but for GatherMode.ND.")
     mode = Setting(enums.GatherMode, "What indices mean.")
@@ -168,7 +168,7 @@ def _as_int64(layer, emitter, tensor):
 class IScatterLayer(ILayer):
     """Elements replaced by their indices."""
 
-    TYPE, WORD = LayerType.SCATTER, "Scatter"
+    _TYPE, _WORD = LayerType.SCATTER, "Scatter"
 
     axis = Setting(int, "The axis that indices are of, with ScatterMode.ELEMENT.")
     mode = Setting(enums.ScatterMode, "What indices mean.")
@@ -189,7 +189,7 @@ class IScatterLayer(ILayer):
 class IOneHotLayer(ILayer):
     """Rows with one element that differs. Inputs are indices, the two values (the other one first), and the length."""
 
-    TYPE, WORD = LayerType.ONE_HOT, "OneHot"
+    _TYPE, _WORD = LayerType.ONE_HOT, "OneHot"
 
     axis = Setting(int, "The axis of the rows.")
 
@@ -205,7 +205,7 @@ class IOneHotLayer(ILayer):
 class INonZeroLayer(ILayer):
     """Places of the elements that are not 0."""
 
-    TYPE, WORD = LayerType.NON_ZERO, "NonZero"
+    _TYPE, _WORD = LayerType.NON_ZERO, "NonZero"
 
     indices_type = Setting(DataType, "INT32 or INT64.")
 
@@ -225,7 +225,7 @@ class INMSLayer(ILayer):
     """Boxes that do not overlap with better ones: (batch, class, box) of each, and their number. `topk_box_limit` is not
     needed."""
 
-    TYPE, WORD = LayerType.NMS, "NMS"
+    _TYPE, _WORD = LayerType.NMS, "NMS"
 
     bounding_box_format = Setting(enums.BoundingBoxFormat, "How boxes are written.")
     topk_box_limit = Setting(int, "How many boxes are looked at; not needed.")
@@ -275,7 +275,7 @@ class _ResizedShape(OptionalSetting):
 class IResizeLayer(ILayer):
     """Interpolation to another shape."""
 
-    TYPE, WORD = LayerType.RESIZE, "Resize"
+    _TYPE, _WORD = LayerType.RESIZE, "Resize"
     _COORDINATES = {"ALIGN_CORNERS": "align_corners", "ASYMMETRIC": "asymmetric", "HALF_PIXEL": "half_pixel"}
     _ROUNDING = {"HALF_UP": "round_prefer_ceil", "HALF_DOWN": "round_prefer_floor", "FLOOR": "floor", "CEIL": "ceil"}
 
@@ -321,7 +321,7 @@ class IResizeLayer(ILayer):
 class IGridSampleLayer(SimpleLayer):
     """Elements at the places of a grid."""
 
-    TYPE, WORD, _OP = LayerType.GRID_SAMPLE, "GridSample", "GridSample"
+    _TYPE, _WORD, _OP = LayerType.GRID_SAMPLE, "GridSample", "GridSample"
     _MODES = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
     _PADDING = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}
 

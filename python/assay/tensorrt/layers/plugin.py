@@ -9,7 +9,7 @@ DOMAIN = "assay.plugins"  # of the nodes that stand for plugins until an engine 
 
 
 class _PluginLayer(ILayer):
-    WORD = "Plugin"
+    _WORD = "Plugin"
 
     def __init__(self, network, index, inputs, plugin) -> None:
         self._plugin = Capabilities(plugin)
@@ -18,7 +18,7 @@ class _PluginLayer(ILayer):
     plugin = property(lambda self: self._plugin.plugin)
 
     @classmethod
-    def of_node(cls, network, name, inputs, outputs, plugin):
+    def _of_node(cls, network, name, inputs, outputs, plugin):
         """The layer of a node that a parser read."""
         made = cls.__new__(cls)
         made._plugin = Capabilities(plugin)
@@ -44,13 +44,13 @@ class _PluginLayer(ILayer):
 class IPluginV2Layer(_PluginLayer):
     """A plugin of the second version."""
 
-    TYPE = LayerType.PLUGIN_V2
+    _TYPE = LayerType.PLUGIN_V2
 
 
 class IPluginV3Layer(_PluginLayer):
     """A plugin of the third version."""
 
-    TYPE = LayerType.PLUGIN_V3
+    _TYPE = LayerType.PLUGIN_V3
 
     def __init__(self, network, index, inputs, shape_inputs, plugin) -> None:
         if shape_inputs:

@@ -10,7 +10,7 @@ from assay.tensorrt.layers.base import ILayer, SimpleLayer, axes_of
 class ILRNLayer(SimpleLayer):
     """Normalisation over neighbouring channels."""
 
-    TYPE, WORD, _OP = LayerType.LRN, "LRN", "LRN"
+    _TYPE, _WORD, _OP = LayerType.LRN, "LRN", "LRN"
 
     window_size = Setting(int, "How many channels.")
     alpha = Setting(float, "The factor of the squares.")
@@ -28,7 +28,7 @@ class ILRNLayer(SimpleLayer):
 class ISoftMaxLayer(SimpleLayer):
     """Softmax along the axis whose bit is set."""
 
-    TYPE, WORD, _OP = LayerType.SOFTMAX, "Softmax", "Softmax"
+    _TYPE, _WORD, _OP = LayerType.SOFTMAX, "Softmax", "Softmax"
 
     axes = Setting(int, "The bit of the axis, by default that of the third last one, or of the first one.")
 
@@ -43,7 +43,7 @@ class ISoftMaxLayer(SimpleLayer):
 class IRaggedSoftMaxLayer(ILayer):
     """Softmax along the last axis over the first elements of each row, as many as `bounds` says; 0 for the others."""
 
-    TYPE, WORD = LayerType.RAGGED_SOFTMAX, "Ragged SoftMax"
+    _TYPE, _WORD = LayerType.RAGGED_SOFTMAX, "Ragged SoftMax"
 
     def __init__(self, network, index, input, bounds) -> None:
         super().__init__(network, index, [input, bounds])
@@ -64,7 +64,7 @@ class IRaggedSoftMaxLayer(ILayer):
 class IReduceLayer(ILayer):
     """A statistic along axes."""
 
-    TYPE, WORD = LayerType.REDUCE, "Reduce"
+    _TYPE, _WORD = LayerType.REDUCE, "Reduce"
     _OPS = {"SUM": "ReduceSum", "PROD": "ReduceProd", "MAX": "ReduceMax", "MIN": "ReduceMin", "AVG": "ReduceMean"}
 
     op = Setting(enums.ReduceOperation, "Which statistic.")
@@ -86,7 +86,7 @@ class IReduceLayer(ILayer):
 class ITopKLayer(ILayer):
     """The k greatest or least elements along the axis whose bit is set, and their indices."""
 
-    TYPE, WORD = LayerType.TOPK, "TopK"
+    _TYPE, _WORD = LayerType.TOPK, "TopK"
 
     op = Setting(enums.TopKOperation, "The greatest or the least.")
     k = Setting(int, "How many; input 1 tells it if it is set.")
@@ -114,7 +114,7 @@ class ITopKLayer(ILayer):
 class IMatrixMultiplyLayer(ILayer):
     """A matrix product of two tensors, each transposed or taken for vectors if asked for."""
 
-    TYPE, WORD = LayerType.MATRIX_MULTIPLY, "Matrix Multiply"
+    _TYPE, _WORD = LayerType.MATRIX_MULTIPLY, "Matrix Multiply"
 
     op0 = Setting(enums.MatrixOperation, "What is done with the first factor.")
     op1 = Setting(enums.MatrixOperation, "What is done with the second one.")
@@ -148,7 +148,7 @@ class IMatrixMultiplyLayer(ILayer):
 class IEinsumLayer(SimpleLayer):
     """A sum of products by an equation."""
 
-    TYPE, WORD, _OP = LayerType.EINSUM, "Einsum", "Einsum"
+    _TYPE, _WORD, _OP = LayerType.EINSUM, "Einsum", "Einsum"
 
     equation = Setting(str, "Letters of axes.")
 
@@ -164,7 +164,7 @@ class INormalizationLayer(ILayer):
     """Mean 0 and variance 1 along the axes whose bits are set, within groups of channels if there are several; then scale
     and bias, by group or by channel."""
 
-    TYPE, WORD = LayerType.NORMALIZATION, "Normalization"
+    _TYPE, _WORD = LayerType.NORMALIZATION, "Normalization"
 
     axes = Setting(int, "The bits of the axes.")
     epsilon = Setting(float, "What is added to the variance.")
@@ -175,7 +175,7 @@ class INormalizationLayer(ILayer):
 
     def __init__(self, network, index, input, scale, bias, axesMask, is_v2=False) -> None:
         if is_v2:
-            self.WORD = "NormalizationV2"
+            self._WORD = "NormalizationV2"
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
         self.compute_precision = DataType.FLOAT
@@ -219,7 +219,7 @@ class INormalizationLayer(ILayer):
 class ICumulativeLayer(SimpleLayer):
     """Sums of all elements before and at a place."""
 
-    TYPE, WORD, _OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
+    _TYPE, _WORD, _OP = LayerType.CUMULATIVE, "Cumulative", "CumSum"
 
     op = Setting(enums.CumulativeOperation, "What is accumulated.")
     exclusive = Setting(bool, "Whether the element at the place itself does not count.")

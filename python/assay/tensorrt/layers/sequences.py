@@ -27,7 +27,7 @@ class IAttention(ILayer):
     `mask` is added to the products, or says of booleans which are taken. `causal`: no place sees a later one.
     """
 
-    TYPE, WORD = LayerType.ATTENTION_OUTPUT, "Attention"
+    _TYPE, _WORD = LayerType.ATTENTION_OUTPUT, "Attention"
 
     norm_op = Setting(AttentionNormalizationOp, "What is made of the products.")
     decomposable = Setting(bool, "Whether it may be computed by its parts, as it always is here.")
@@ -124,7 +124,7 @@ class IRotaryEmbeddingLayer(ILayer):
     """Pairs of elements turned by angles whose cosines and sines are given, for each place of a batch, or for places whose
     numbers are input 3. Elements beyond `rotary_embedding_dim`, if it is not 0, stay."""
 
-    TYPE, WORD = LayerType.ROTARY_EMBEDDING, "RotaryEmbedding"
+    _TYPE, _WORD = LayerType.ROTARY_EMBEDDING, "RotaryEmbedding"
 
     interleaved = Setting(bool, "Whether neighbours are pairs.")
     rotary_embedding_dim = Setting(int, "How many elements are turned; 0: all.")
@@ -170,7 +170,7 @@ class IRotaryEmbeddingLayer(ILayer):
 class IKVCacheUpdateLayer(ILayer):
     """The cache with new rows from a place on, which input 2 says for each row of the batch."""
 
-    TYPE, WORD = LayerType.KVCACHE_UPDATE, "KVCacheUpdate"
+    _TYPE, _WORD = LayerType.KVCACHE_UPDATE, "KVCacheUpdate"
 
     cache_mode = Setting(KVCacheMode, "Where new rows go.")
     update_form = PaddedSetting(AttentionIOForm, "(batch, head, place, size) here.")

@@ -11,7 +11,7 @@ class ISliceLayer(ILayer):
     """`shape` elements from `start` on, each `stride`-th; what is beyond the bounds as `mode` says. `axes`: those that the
     others are about; None: all."""
 
-    TYPE, WORD = LayerType.SLICE, "Slice"
+    _TYPE, _WORD = LayerType.SLICE, "Slice"
 
     start = Setting(Shape, "The first place of each axis; input 1 tells it if it is set.")
     shape = Setting(Shape, "How many elements of each axis; input 2 tells it if it is set.")

@@ -51,7 +51,7 @@ class _Window(ILayer):
 class IConvolutionLayer(_Window):
     """A convolution."""
 
-    TYPE, WORD, _OP = LayerType.CONVOLUTION, "Convolution", "Conv"
+    _TYPE, _WORD, _OP = LayerType.CONVOLUTION, "Convolution", "Conv"
 
     num_output_maps = Setting(int, "How many channels the output has.")
     kernel_size_nd = Setting(Shape, "The size of windows.")
@@ -98,7 +98,7 @@ class IConvolutionLayer(_Window):
 class IDeconvolutionLayer(IConvolutionLayer):
     """A transposed convolution."""
 
-    TYPE, WORD, _OP = LayerType.DECONVOLUTION, "Deconvolution", "ConvTranspose"
+    _TYPE, _WORD, _OP = LayerType.DECONVOLUTION, "Deconvolution", "ConvTranspose"
 
     def _kernel_shape(self, size):
         maps = self.num_output_maps // self.num_groups
@@ -108,7 +108,7 @@ class IDeconvolutionLayer(IConvolutionLayer):
 class IPoolingLayer(_Window):
     """The greatest, or the mean, of windows."""
 
-    TYPE, WORD = LayerType.POOLING, "Pooling"
+    _TYPE, _WORD = LayerType.POOLING, "Pooling"
 
     type = Setting(enums.PoolingType, "What is taken of a window.")
     window_size_nd = Setting(Shape, "The size of windows.")
@@ -147,7 +147,7 @@ class IPoolingLayer(_Window):
 class IFullyConnectedLayer(ILayer):
     """A matrix product over the last three dims."""
 
-    TYPE, WORD = LayerType.FULLY_CONNECTED, "Fully Connected"
+    _TYPE, _WORD = LayerType.FULLY_CONNECTED, "Fully Connected"
 
     num_output_channels = Setting(int, "How many numbers each row becomes.")
     kernel = WeightsSetting("The weights.")
