@@ -222,8 +222,8 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     def infer(self, feeds):
         """Runs on arrays by name and gives arrays of outputs, with their axes in the order of memory."""
         for name, value in feeds.items():
-            shape = self.engine._in_network(name, getattr(value, "shape", ()))
-            if tuple(shape) != self._shapes.get(name) and not self.set_input_shape(name, shape):
+            shape = getattr(value, "shape", ())
+            if shape != self._plain.get(name) and not self.set_input_shape(name, self.engine._in_network(name, shape)):
                 low, _, high = self.engine.get_tensor_profile_shape(name, self._profile)
                 raise PolygraphyException(f"the input `{name}` has the shape {tuple(value.shape)}, the profile goes from "
                                           f"{low} to {high}")

@@ -10,6 +10,7 @@ class Shapes:
     def _start_shapes(self):
         self._profile = 0
         self._shapes = {}
+        self._plain = {}  # the same as plain tuples in the order of memory, which compare fast
         self._known = {}  # shapes of outputs by those of inputs
 
     @property
@@ -39,7 +40,7 @@ class Shapes:
         if index != self._profile:
             self._profile = index
             self._forget()
-            self._shapes = {}
+            self._shapes, self._plain = {}, {}
         return True
 
     def set_input_shape(self, name, shape):
@@ -59,6 +60,7 @@ class Shapes:
                               f"goes from {low} to {high}")
         if self._shapes.get(name) != shape:
             self._shapes[name] = shape
+            self._plain[name] = tuple(self.engine._in_memory(name, shape))
             self._forget()
         return True
 

@@ -29,6 +29,7 @@ class TrtRunner(BaseRunner):
         self.weight_streaming_percent = weight_streaming_percent
         self.debug_listener = debug_listener
         self._listener = None
+        self._looked_at: set = set()  # inputs that decide shapes, or are of 64-bit integers
         self.engine = None
         self.context = None
         self._metadata = None
@@ -44,6 +45,7 @@ class TrtRunner(BaseRunner):
         else:
             G_LOGGER.critical(f"a TrtRunner takes an engine or a context, not a {type(loaded).__name__}")
         self.stream = cuda.Stream()
+        self._looked_at = {each[0] for each in self.engine._ports if each[4] and (each[3] or each[1] == "int64")}
         self.device_input_buffers: OrderedDict = OrderedDict()  # none: memory of the process is read where it is
         self.host_output_buffers: OrderedDict = OrderedDict()
         if self.optimization_profile is not None:
@@ -100,13 +102,14 @@ class TrtRunner(BaseRunner):
         """Runs once on a dictionary of arrays. 32-bit integers are taken where 64-bit ones are expected, as by scripts for
         TensorRT 8, which had none."""
         self._require_active()
-        return super().infer({name: self._fitting(name, value) for name, value in feed_dict.items()}, check_inputs, *args,
-                             **kwargs)
+        if self._looked_at or any(isinstance(each, FormattedArray) for each in feed_dict.values()):
+            feed_dict = {name: self._fitting(name, value) for name, value in feed_dict.items()}
+        return super().infer(feed_dict, check_inputs, *args, **kwargs)
 
     def _fitting(self, name, value):
         if isinstance(value, FormattedArray):
             value = value.array
-        if name not in self.engine._names:
+        if name not in self._looked_at:
             return value
         if self.engine.is_shape_inference_io(name) and (isinstance(value, int) or arrays.is_on_gpu(value)):
             G_LOGGER.critical(f"A {type(value).__name__} was provided for input: {name}, but since this is a shape tensor, it "
@@ -123,20 +126,19 @@ class TrtRunner(BaseRunner):
         if isinstance(self._listener, _Collector):
             outputs.update(self._listener.take())
         self.inference_time = self.context.seconds
-        given = OrderedDict((name, _handed_out(value, util.has_torch(feed_dict.values()),
-                                               util.default(copy_outputs_to_host, True))) for name, value in outputs.items())
+        is_of_torch, is_of_host = util.has_torch(feed_dict.values()), util.default(copy_outputs_to_host, True)
+        if is_of_torch or not is_of_host:
+            outputs = OrderedDict((name, _handed_out(value, is_of_torch)) for name, value in outputs.items())
         if return_raw_buffers:
-            return OrderedDict((name, FormattedArray(value, shape=tuple(value.shape))) for name, value in given.items())
-        return given
+            outputs = OrderedDict((name, FormattedArray(value, shape=tuple(value.shape))) for name, value in outputs.items())
+        return outputs
 
 
-def _handed_out(array, is_of_torch, is_of_host):
+def _handed_out(array, is_of_torch):
     if is_of_torch:
         import torch
 
         return torch.from_numpy(array)
-    if is_of_host:
-        return array
     return cuda.DeviceArray(array.shape, array.dtype).copy_from(arrays.make_contiguous(array))
 
 
