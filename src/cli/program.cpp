@@ -18,6 +18,7 @@
 #include "cli/options/parser.h"
 #include "cli/options/remedies.h"
 #include "cli/output_files.h"
+#include "cli/peer.h"
 #include "cli/streams.h"
 #include "tasks/worker.h"
 
@@ -52,14 +53,18 @@ int print_list(std::string_view verb, Environment& environment) {
   return print(environment, help_list(verb, terminal_width(environment.out)));
 }
 
-// The words with options that stand between a verb and its sub-command moved behind the others, so that a list among
-// them takes none of those: `surgeon -v extract ...`.
+// The words with options that stand between a verb and its sub-command moved behind the command's own, so that a list
+// among them takes none of those: `surgeon -v extract ...`, `debug -v reduce ... --check COMMAND`.
 Words with_command_first(std::span<const std::string> words) {
   Words moved(words.begin(), words.end());
   if (words.size() < 3 || !has_subcommands(words[0]) || !words[1].starts_with('-')) return moved;
   const auto is_command = [&](const std::string& word) { return has_subcommand(words[0], word); };
   const auto command = std::find_if(moved.begin() + 1, moved.end(), is_command);
-  if (command != moved.end()) std::rotate(moved.begin() + 1, command, std::find(command, moved.end(), "--"));
+  if (command == moved.end()) return moved;
+  const Words name = {words[0], *command};
+  const auto behind = command + 1;
+  const size_t own = own_words(find_command(name).command, std::span(behind, moved.end()));
+  std::rotate(moved.begin() + 1, command, behind + static_cast<std::ptrdiff_t>(own));
   return moved;
 }
 
@@ -69,7 +74,9 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
   if (asks_for_help(first)) return print_list("", environment);
   if (asks_for_version(first)) {
     const Words version = {"version"};
-    return run_command(find_command(version).command, words.subspan(1), environment);
+    Words options(words.begin() + 1, words.end());
+    std::erase_if(options, asks_for_version);
+    return run_command(find_command(version).command, options, environment);
   }
   if (first.starts_with('-')) {
     fail(ErrorCode::usage, "option `{}` comes before the command; put it after (see `assay --help`)", first);
@@ -80,6 +87,18 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
   const Words ordered = with_command_first(words);
   const FoundCommand found = find_command(ordered);
   return run_command(found.command, std::span(ordered).subspan(found.name_words), environment);
+}
+
+// The words with what goes without saying for the peer: data is converted to what the model declares.
+Words with_implied(const Command& command, std::span<const std::string> words, const Environment& environment) {
+  constexpr std::string_view kImplied = "--cast-inputs";
+  Words all(words.begin(), words.end());
+  const auto writes_script = [](const std::string& word) { return word.starts_with("--gen-script"); };
+  if (!is_called_as_peer(environment) || find_option(command, kImplied) == nullptr) return all;
+  if (std::ranges::none_of(words, writes_script)) {
+    all.emplace(all.begin() + static_cast<std::ptrdiff_t>(own_words(command, words)), kImplied);
+  }
+  return all;
 }
 
 // FD of `assay --worker FD`, which is not for users.
@@ -110,7 +129,7 @@ int run_command(const Command& command, std::span<const std::string> words, Envi
     return print(environment, help_page(command, terminal_width(environment.out)));
   }
   try {
-    const Arguments arguments = parse_options(command, words);
+    const Arguments arguments = parse_options(command, with_implied(command, words, environment));
     if (arguments.flag("--help")) {
       return print(environment, help_page(command, terminal_width(environment.out)));
     }

@@ -72,7 +72,7 @@ def failures(run: Run, outcome: Outcome, place: Place) -> list[str]:
 def updated(run: Run, outcome: Outcome) -> list[Directive]:
     """The run's directives with what was seen; checks that name a part of the text stay."""
     kept = [check for check in run.checks if check.word not in (*STREAMS, "exit")]
-    before = [check for check in kept if check.word in ("stdin", "env")]
+    before = [check for check in kept if check.word in ("called", "stdin", "env")]
     directives = [run.directive, *before, Directive("exit", str(outcome.status), None, 0)]
     for name in STREAMS:
         directives += updated_stream(name, [check for check in run.checks if check.word == name], outcome.stream(name))

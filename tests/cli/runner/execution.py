@@ -73,8 +73,9 @@ class Place:
         words = shlex.split(run.directive.argument.replace("$DIR", str(self.folder)))
         stdin = [(self.folder / name).read_bytes() for name in run.arguments("stdin")] or [b""]
         environment = self.environment() | dict(pair.split("=", 1) for pair in run.arguments("env"))
-        done = subprocess.run([self.program, *words], input=stdin[0], capture_output=True, cwd=self.folder,
-                              env=environment, timeout=RUN_SECONDS)
+        name = (run.arguments("called") or [self.program])[0]
+        done = subprocess.run([name, *words], executable=self.program, input=stdin[0], capture_output=True,
+                              cwd=self.folder, env=environment, timeout=RUN_SECONDS)
         return Outcome(done.returncode, self.normal(done.stdout), self.normal(done.stderr))
 
     def environment(self) -> dict[str, str]:

@@ -5,6 +5,7 @@
     make NAME.onnx from NAME.txt  ONNX text -> model
     python <<EOF                  runs Python, for models that text cannot say
     run WORDS                     runs the program; all below belongs to it, until the next of the above
+    called NAME                   the program has this name
     stdin NAME                    its standard input is this file
     env NAME=VALUE
     exit N                        required
@@ -24,7 +25,7 @@ a time that was measured; the program's path is `assay`. Text whose last line ha
 import dataclasses
 
 SETUP = {"file", "make", "python"}
-OF_RUN = {"stdin", "env", "exit", "stdout", "stderr", "same", "absent"}
+OF_RUN = {"called", "stdin", "env", "exit", "stdout", "stderr", "same", "absent"}
 NO_NEWLINE = "\\ no newline at end\n"
 
 
