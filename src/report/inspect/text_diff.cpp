@@ -38,7 +38,7 @@ class Block {
 };
 
 std::string info_text(const ValueInfo& info) {
-  const std::string text = tensors_text({info}, false);
+  const std::string text = tensors_text({info});
   return text.substr(1, text.size() - 2);
 }
 

@@ -60,14 +60,13 @@ class EngineText {
     }
     title("---- Memory ----");
     line(0, fmt::format("Device Memory: {} bytes", listing_.memory_bytes));
-    line(0, fmt::format("Weights: {} bytes | Packed Weights: {} bytes", listing_.weight_bytes, listing_.packed_bytes));
+    if (!options_.is_as_there) {
+      line(0,
+           fmt::format("Weights: {} bytes | Packed Weights: {} bytes", listing_.weight_bytes, listing_.packed_bytes));
+    }
     profiles();
     layers();
-    title("---- Build ----");
-    line(0, "Machine: " + printable(listing_.machine));
-    if (!listing_.source.empty()) line(0, "Source: " + printable(listing_.source));
-    if (!listing_.permissions.empty()) line(0, "Permitted: " + join(listing_.permissions, ", "));
-    if (listing_.is_strict) line(0, "Strict: nothing but the order of sums changes bits");
+    if (!options_.is_as_there) build();
     text_.pop_back();
     return std::move(text_);
   }
@@ -89,6 +88,14 @@ class EngineText {
     std::vector<results::EngineTensor> tensors;
     for (const results::ValueInfo& info : infos) tensors.push_back({.info = info, .format = {}, .range = {}});
     line(0, tensors_text(tensors, 0));
+  }
+
+  void build() {
+    title("---- Build ----");
+    line(0, "Machine: " + printable(listing_.machine));
+    if (!listing_.source.empty()) line(0, "Source: " + printable(listing_.source));
+    if (!listing_.permissions.empty()) line(0, "Permitted: " + join(listing_.permissions, ", "));
+    if (listing_.is_strict) line(0, "Strict: nothing but the order of sums changes bits");
   }
 
   void profiles() {

@@ -8,7 +8,8 @@ namespace assay::report {
 
 struct TextEngineOptions {
   bool layers = false;
-  bool attributes = false;  // with layers: where they come from, their tactics
+  bool attributes = false;   // with layers: where they come from, their tactics
+  bool is_as_there = false;  // the peer's lines only
 };
 
 // In the layout that users of the peer know.

@@ -26,10 +26,10 @@ std::string tuple_text(const std::vector<results::ListedDim>& dims) {
 
 std::string list_text(const tensor::Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ", ")); }
 
-std::string value_text(const results::ValueInfo& info) {
+std::string value_text(const results::ValueInfo& info, bool shows_unknown_rank) {
   const std::string name = printable(info.name);
   if (info.type.empty()) return name;
-  const std::string shape = info.ranked ? ", shape=" + tuple_text(info.shape) : "";
+  const std::string shape = info.ranked || shows_unknown_rank ? ", shape=" + tuple_text(info.shape) : "";
   return fmt::format("{} [dtype={}{}]", name, info.type, shape);
 }
 
@@ -57,23 +57,30 @@ struct ValuePrinter {
   std::string operator()(const std::vector<const tensor::Tensor*>&) const { return ""; }
 };
 
-// The values, or why they cannot be shown: the listing goes on.
-std::string values_text(const tensor::Tensor& tensor) {
-  const std::variant<std::string, Error> text = attempt([&] { return tensor::array_text(tensor); });
-  if (const Error* error = std::get_if<Error>(&text)) return fmt::format("<{}>", error->line());
-  return std::get<std::string>(text);
-}
-
 }  // namespace
 
-std::string tensors_text(const std::vector<results::ValueInfo>& infos, bool mark_initializers) {
+std::string tensors_text(const std::vector<results::ValueInfo>& infos, const TensorsTextOptions& options) {
   std::string text = "{";
   for (size_t i = 0; i < infos.size(); ++i) {
     if (i > 0) text += ",\n ";
-    if (mark_initializers && infos[i].is_initializer) text += "Initializer | ";
-    text += value_text(infos[i]);
+    if (options.marks_initializers && infos[i].is_initializer) text += "Initializer | ";
+    text += value_text(infos[i], options.shows_unknown_ranks);
   }
   return text + "}";
+}
+
+// The values, or why they cannot be shown: the listing goes on.
+std::string TextModelListing::values_text(const tensor::Tensor& tensor) {
+  const std::variant<std::string, Error> text = attempt([&] { return tensor::array_text(tensor); });
+  const Error* const error = std::get_if<Error>(&text);
+  if (error == nullptr) return std::get<std::string>(text);
+  if (!options_.is_as_there) return fmt::format("<{}>", error->line());
+  unread_.push_back(error->line());
+  return "<error: failed to load weights>";
+}
+
+std::string TextModelListing::marked_text(const std::vector<results::ValueInfo>& infos) const {
+  return tensors_text(infos, {.marks_initializers = true, .shows_unknown_ranks = options_.is_as_there});
 }
 
 void TextModelListing::line(std::string_view text) {
@@ -99,7 +106,7 @@ void TextModelListing::overview(const results::ModelOverview& overview) {
   line(fmt::format("Name: {} | ONNX Opset: {}{}", printable(overview.name), opset,
                    others.empty() ? "" : fmt::format(" | Other Opsets: {{{}}}", others)));
   blank();
-  if (!options_.is_brief) summary_ = summary_text(overview);
+  if (!options_.is_brief && !options_.is_as_there) summary_ = summary_text(overview);
 }
 
 void TextModelListing::title(const results::GraphListing& graph) {
@@ -125,10 +132,10 @@ void TextModelListing::begin_graph(const results::GraphListing& graph) {
                                 : graph.role == results::GraphRole::body ? "Subgraph"
                                                                          : "Function";
   line(fmt::format("---- {} {} Input(s) ----", graph.inputs.size(), kind));
-  block(tensors_text(graph.inputs, true), 0);
+  block(marked_text(graph.inputs), 0);
   blank();
   line(fmt::format("---- {} {} Output(s) ----", graph.outputs.size(), kind));
-  block(tensors_text(graph.outputs, true), 0);
+  block(marked_text(graph.outputs), 0);
   blank();
   initializers(graph);
   const bool all = graph.listed_count == graph.node_count;
@@ -142,7 +149,7 @@ void TextModelListing::initializers(const results::GraphListing& graph) {
   if (options_.layers) {
     std::vector<results::ValueInfo> infos;
     for (const results::InitializerInfo& item : graph.initializers) infos.push_back(item.info);
-    block(tensors_text(infos, false), 0);
+    block(tensors_text(infos), 0);
   }
   blank();
 }
@@ -165,8 +172,8 @@ void TextModelListing::weights(const results::GraphListing& graph) {
 void TextModelListing::begin_node(const results::NodeListing& node) {
   nodes_.push_back({node.name.empty() ? "" : printable(node.name) + ".", false, node.op == "Cast"});
   line(fmt::format("Node {:<4} | {} [Op: {}]", node.index, printable(node.name), printable(node.op)));
-  const std::string inputs = tensors_text(node.inputs, true);
-  const std::string outputs = " -> " + tensors_text(node.outputs, true);
+  const std::string inputs = marked_text(node.inputs);
+  const std::string outputs = " -> " + marked_text(node.outputs);
   if (!node.inputs.empty() && !node.outputs.empty()) {
     block(inputs, kStep);
     block(indent_continuation(outputs, kStep), kStep);
@@ -187,7 +194,7 @@ void TextModelListing::attribute(const results::AttributeListing& attribute) {
   block(fmt::format("{}{} = {}", nodes_.back().prefix, printable(attribute.name), attribute_text(attribute)), 0);
 }
 
-std::string TextModelListing::attribute_text(const results::AttributeListing& attribute) const {
+std::string TextModelListing::attribute_text(const results::AttributeListing& attribute) {
   if (!attribute.reference.empty()) return "@" + printable(attribute.reference);
   const int64_t* number = std::get_if<int64_t>(&attribute.value);
   if (number && nodes_.back().is_cast && attribute.name == "to" && std::in_range<int32_t>(*number)) {
@@ -200,7 +207,7 @@ std::string TextModelListing::attribute_text(const results::AttributeListing& at
   return text;
 }
 
-std::string TextModelListing::tensor_text(const tensor::Tensor& tensor) const {
+std::string TextModelListing::tensor_text(const tensor::Tensor& tensor) {
   std::string text =
       fmt::format("Tensor: [dtype={}, shape={}]", tensor::name(tensor.dtype()), list_text(tensor.shape()));
   if (options_.weights) text += " | Values:\n    " + indent_continuation(values_text(tensor), kStep);

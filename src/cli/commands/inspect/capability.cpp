@@ -14,12 +14,13 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
+#include "cli/peer.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace {
 
-tasks::CapabilityRequest capability_request(const Arguments& arguments) {
+tasks::CapabilityRequest capability_request(const Arguments& arguments, bool as_peer) {
   tasks::CapabilityRequest request{.model = model_source(arguments.value("model_file"), arguments),
                                    .search = library_search(arguments),
                                    .folder = {}};
@@ -27,7 +28,8 @@ tasks::CapabilityRequest capability_request(const Arguments& arguments) {
   if (backends.size() > 1) fail(ErrorCode::usage, "one backend is asked at a time, here are {}", backends.size());
   if (!backends.empty()) request.backend = backends[0];
   if (arguments.flag("--with-partitioning")) {
-    request.folder = arguments.value("--output");
+    request.folder =
+        as_peer && !arguments.has("--output") ? "polygraphy_capability_dumps" : arguments.value("--output");
   } else if (arguments.has("--output")) {
     fail(ErrorCode::usage, "--output needs --with-partitioning");
   }
@@ -66,9 +68,10 @@ void print_capability(const results::CapabilityReport& report, const std::string
 }
 
 int run_inspect_capability(const Arguments& arguments, Environment& environment) {
-  const tasks::CapabilityRequest request = capability_request(arguments);
+  const tasks::CapabilityRequest request = capability_request(arguments, is_called_as_peer(environment));
   LogObserver observer(arguments, environment);
-  const results::CapabilityReport report = tasks::inspect_capability(request, observer);
+  results::CapabilityReport report = tasks::inspect_capability(request, observer);
+  if (is_called_as_peer(environment) && report.backend == "engine") report.title = "TensorRT";
   if (!json_on_stdout(arguments)) print_capability(report, request.folder, arguments, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
   return kExitEqual;

@@ -11,6 +11,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
+#include "cli/peer.h"
 #include "report/inspect/json_engine.h"
 #include "report/inspect/json_model.h"
 #include "report/inspect/text_engine.h"
@@ -41,10 +42,16 @@ bool lists_nodes(const tasks::InspectRequest& request) {
   return request.layers || !request.ops.empty() || !request.names.empty();
 }
 
-void print_text(const tasks::InspectedModel& model, const tasks::InspectRequest& request, Log& log) {
-  report::TextModelListing listing({lists_nodes(request), request.attributes, request.weights});
+void print_text(const tasks::InspectedModel& model, const tasks::InspectRequest& request, Environment& environment) {
+  report::TextModelListing listing({.layers = lists_nodes(request),
+                                    .attributes = request.attributes,
+                                    .weights = request.weights,
+                                    .is_as_there = is_called_as_peer(environment)});
   model.list(listing);
-  log.result(listing.take_text());
+  for (const std::string& reason : listing.unread()) {
+    environment.log.report(LogLevel::error, "Failed to load weights.\nNote: Error was: " + reason);
+  }
+  environment.log.result(listing.take_text());
 }
 
 // `[Variable (cast_out_6): (shape=[], dtype=int64)]`
@@ -57,8 +64,8 @@ std::string sizes_text(const std::vector<tasks::UnboundedSize>& sizes) {
   return "[" + text + "]";
 }
 
-// An engine, or the layers that it would have. Options about ONNX would be lost without a word.
-int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Environment& environment) {
+// Options that would be lost without a word.
+void refuse_onnx_options(const Arguments& arguments) {
   for (const std::string_view name : {"--filter-op", "--filter-name", "--shape-inference", "--list-unbounded-dds"}) {
     if (arguments.has(name)) fail(ErrorCode::usage, "`{}` is about ONNX models, and an engine is given", name);
   }
@@ -67,13 +74,20 @@ int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Env
       fail(ErrorCode::usage, "`--show {}` is about ONNX models, and an engine is given", what);
     }
   }
+}
+
+// An engine, or the layers that it would have.
+int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Environment& environment) {
+  if (!is_called_as_peer(environment)) refuse_onnx_options(arguments);
   LogObserver observer(arguments, environment);
   const results::EngineListing listing =
       tasks::is_engine_file(model)
           ? tasks::inspect_engine({model.path, arguments.value("--combine-tensor-info")}, observer)
           : tasks::inspect_network(model, observer);
   if (!json_on_stdout(arguments)) {
-    environment.log.result(report::engine_text(listing, {shows(arguments, "layers"), shows(arguments, "attrs")}));
+    environment.log.result(report::engine_text(listing, {.layers = shows(arguments, "layers"),
+                                                         .attributes = shows(arguments, "attrs"),
+                                                         .is_as_there = is_called_as_peer(environment)}));
   }
   if (wants_json(arguments)) write_json(arguments, environment, report::engine_json(listing));
   return kExitEqual;
@@ -96,7 +110,7 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
     environment.log.plain(model.text());
     return kExitEqual;
   }
-  if (!json_on_stdout(arguments)) print_text(model, request, environment.log);
+  if (!json_on_stdout(arguments)) print_text(model, request, environment);
   if (wants_json(arguments)) {
     report::JsonModelListing listing(lists_nodes(request), request.weights);
     model.list(listing);

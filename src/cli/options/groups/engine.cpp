@@ -52,6 +52,12 @@ std::vector<OptionRow> refused_rows() {
 
 }  // namespace
 
+// The library of TensorRT's own plugins: nodes that it would compute are the engine's, or refused where they are met.
+bool is_standard_library(const std::string& path) {
+  const std::string_view name = std::string_view(path).substr(path.find_last_of('/') + 1);
+  return name.starts_with("libnvinfer_plugin") || name.starts_with("nvinfer_plugin");
+}
+
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
   return backend_settings_group(
@@ -132,6 +138,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
   for (const OptionRow& row : group.rows) {
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
+    if (name == "--plugins" && std::ranges::all_of(arguments.values(name), is_standard_library)) continue;
     if (name == "--opset") {
       fail(ErrorCode::unsupported, "`{}` is about TensorFlow models; `surgeon sanitize` has an option for ONNX", name);
     }
