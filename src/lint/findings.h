@@ -25,6 +25,8 @@ class Findings {
   results::LintEntry& add(LintLevel level, std::string_view source, std::string_view code, std::string message);
   results::LintEntry& add(LintLevel level, std::string_view source, std::string_view code, ir::NodeId node,
                           std::string message);
+  // The node's name, or the one that is made for it.
+  std::string name_of(ir::NodeId node);
   bool is_failing(ir::NodeId node) const { return failing_[node.index]; }
   // The node ran.
   void pass(ir::NodeId node) { passing_[node.index] = true; }
@@ -32,8 +34,6 @@ class Findings {
   void finish(results::LintReport& report);
 
  private:
-  std::string name_of(ir::NodeId node);
-
   const ir::Model& model_;
   std::vector<results::LintEntry>* entries_ = nullptr;
   std::unordered_map<ir::NodeId, std::string> made_names_;  // of nodes without one; made when one is asked for

@@ -29,6 +29,9 @@ struct LintRequest {
   uint64_t max_steps = 0;  // 0: a default that ends after some minutes
   uint64_t max_work = 0;
   unsigned threads = 0;  // 0: those of the caller
+  // A backend that, where it is there, says in its words what is wrong with nodes that fail; empty: none.
+  std::string told_by;
+  exec::LibrarySearch search;
 };
 results::LintReport lint(const LintRequest& request, Observer& observer);
 

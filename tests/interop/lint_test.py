@@ -116,6 +116,22 @@ class LintTest(unittest.TestCase):
             self.assertLessEqual(passing - mine, set(ours["summary"]["passing"]) | {"behind"}, name)
             self.assertFalse(mine & (passing - {"same"}), f"{name}: {mine} fail here and pass there")
 
+    def test_by_the_peers_name_reports_are_the_peers(self):
+        named = self.folder / "polygraphy"
+        named.symlink_to(ASSAY)
+
+        def as_peer(*words: str) -> subprocess.CompletedProcess[str]:
+            return subprocess.run([named, *words], capture_output=True, text=True)
+
+        for name in ("parallel faults", "duplicate names", "wrong type", "index out of range", "unused"):
+            path = self.folder / "m.onnx"
+            onnx.save(SAME[name](), path)
+            status, ours = self.lint(as_peer, path)
+            peer_status, theirs = self.lint(polygraphy, path)
+            self.assertEqual(status, peer_status, name)
+            for entry in theirs["lint_entries"]:
+                self.assertIn(entry, ours["lint_entries"], name)
+
     def test_an_operator_set_imported_twice_is_a_warning(self):
         twice = model([node("Relu", ["a"], ["b"], "act")], [info("a", [2])], [info("b", [2])],
                       opsets=(("", 13), ("", 13)))

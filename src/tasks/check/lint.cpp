@@ -8,7 +8,9 @@
 #include "analysis/input_roles.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
+#include "remote/isolated_backend.h"
 #include "tasks/check.h"
+#include "tasks/check/node_errors.h"
 #include "tasks/threads.h"
 
 namespace assay::tasks {
@@ -81,6 +83,12 @@ results::LintReport lint(const LintRequest& request, Observer& observer) {
   if (request.is_static) tell_unused_inputs(request.inputs, observer);
   check_cancelled(observer);
   results::LintReport report = lint::lint_model(loaded.model, loaded.findings, inputs, limits);
+  if (inputs && !request.told_by.empty() && lint::is_sound(loaded.findings)) {
+    const exec::BackendPtr backend = remote::safe_backend(request.told_by, request.search);
+    if (!backend->library(request.search).path.empty()) {
+      tell_in_words_of(*backend, request.search, loaded.model, *inputs, limits, report);
+    }
+  }
   report.path = request.model.path;
   report.timings = {{"load_seconds", loaded.load_seconds}, {"lint_seconds", checking.seconds()}};
   return report;

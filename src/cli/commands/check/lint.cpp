@@ -13,6 +13,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
+#include "cli/peer.h"
 #include "report/check/json_lint.h"
 #include "report/check/junit_lint.h"
 #include "tasks/check.h"
@@ -27,15 +28,19 @@ LogLevel log_level(LintLevel level) {
   return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
-void print_entry(const results::LintEntry& entry, const Arguments& arguments, Log& log) {
+void print_entry(const results::LintEntry& entry, const Arguments& arguments, Environment& environment) {
   const std::string where =
       entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
-  log.write(log_level(entry.level),
-            fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments)));
+  const std::string text =
+      fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments));
+  const LogLevel level = log_level(entry.level);
+  // There, findings are read from standard output.
+  is_called_as_peer(environment) ? environment.log.report(level, text) : environment.log.write(level, text);
 }
 
 // Of many findings of one kind the first ones are printed, without -v.
-void print_lint(const results::LintReport& report, const Arguments& arguments, Log& log) {
+void print_lint(const results::LintReport& report, const Arguments& arguments, Environment& environment) {
+  Log& log = environment.log;
   constexpr size_t kMany = 10;
   constexpr size_t kShown = 3;
   std::map<std::pair<LintLevel, std::string>, size_t> of_kind;
@@ -44,7 +49,7 @@ void print_lint(const results::LintReport& report, const Arguments& arguments, L
   for (const results::LintEntry& entry : report.entries) {
     const size_t all = of_kind[{entry.level, entry.code}];
     const size_t number = ++seen[{entry.level, entry.code}];
-    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print_entry(entry, arguments, log);
+    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print_entry(entry, arguments, environment);
     if (all > kMany && number == kShown && !log.enabled(LogLevel::verbose)) {
       log.write(log_level(entry.level),
                 fmt::format("LINT | {} more findings of the kind `{}` (-v shows all)", all - kShown, entry.code));
@@ -56,7 +61,7 @@ bool has_level(const results::LintReport& report, LintLevel level) {
   return std::ranges::any_of(report.entries, [&](const results::LintEntry& entry) { return entry.level == level; });
 }
 
-tasks::LintRequest lint_request(const Arguments& arguments) {
+tasks::LintRequest lint_request(const Arguments& arguments, bool as_peer) {
   const exec::SessionOptions limits = session_options(arguments);
   check_input_data(arguments);
   return {.model = model_source(arguments.value("model_file"), arguments),
@@ -65,33 +70,56 @@ tasks::LintRequest lint_request(const Arguments& arguments) {
           .max_memory_bytes = limits.max_memory_bytes,
           .max_steps = limits.max_steps,
           .max_work = limits.max_work,
-          .threads = limits.threads};
+          .threads = limits.threads,
+          .told_by = as_peer ? "onnxrt" : "",
+          .search = limits.search};
+}
+
+// A file that is no model is a finding, too.
+results::LintReport lint_as_peer(const tasks::LintRequest& request, tasks::Observer& observer) {
+  results::LintReport report;
+  try {
+    report = tasks::lint(request, observer);
+  } catch (const Error& error) {
+    if (error.code() != ErrorCode::parse) throw;
+    const bool is_message = error.message().find("opset_import") != std::string::npos;
+    report.path = request.model.path;
+    report.entries.push_back({.level = LintLevel::exception,
+                              .source = is_message ? "onnx_checker" : "onnx_loader",
+                              .code = "unreadable",
+                              .message = error.message(),
+                              .node = {},
+                              .op = {}});
+  }
+  report::tell_as_there(report);
+  return report;
 }
 
 int run_check_lint(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
-  const tasks::LintRequest request = lint_request(arguments);
+  const bool as_peer = is_called_as_peer(environment);
+  const tasks::LintRequest request = lint_request(arguments, as_peer);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
-  const results::LintReport report = tasks::lint(request, observer);
-  print_lint(report, arguments, environment.log);
+  const results::LintReport report = as_peer ? lint_as_peer(request, observer) : tasks::lint(request, observer);
+  print_lint(report, arguments, environment);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
-    file.write(report::lint_json(report));
+    file.write(report::lint_json(report, as_peer));
     file.commit();
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report, as_peer));
   if (arguments.has("--junit")) {
     write_junit(arguments, environment, report::junit_suite(report, arguments.flag("--strict")));
   }
   const bool fails =
       has_level(report, LintLevel::exception) || (arguments.flag("--strict") && has_level(report, LintLevel::warning));
   const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", total.seconds(), command);
-  if (fails) {
+  if (fails && !as_peer) {
     environment.log.error(fmt::format("FAILED | {}", line));
   } else {
-    environment.log.finish(fmt::format("PASSED | {}", line));
+    environment.log.verdict(!fails, fmt::format("{} | {}", fails ? "FAILED" : "PASSED", line));
   }
   return fails ? kExitDifferent : kExitEqual;
 }
