@@ -83,6 +83,7 @@ struct ReduceRequest {
   std::string output;      // empty: only the good model is saved
   std::string least_good;  // a model close to it that passes; empty: none
   onnx::SaveOptions save;
+  bool saves_what_passes = false;  // a model that does not fail is written as it is
   bool reduces_inputs = true;
   bool reduces_outputs = true;
   bool is_linear = false;

@@ -53,6 +53,7 @@ struct RunRequest {
   bool computes_tolerance = false;  // from the model's arithmetic
   bool check_average = false;
   bool validate = false;
+  bool may_judge_nothing = false;          // no iteration, or one saved run alone, is no error
   bool measures_all = false;               // percentiles and histograms of all outputs, also of those that passed
   std::vector<std::string> saved_outputs;  // files
   formats::SavedRuns given_outputs;        // in memory; compared last

@@ -21,6 +21,7 @@
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
+#include "cli/peer.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/script.h"
@@ -116,19 +117,35 @@ int write_script(const RunWords& words, const Arguments& arguments, Environment&
   return kExitEqual;
 }
 
+// Whether the request was met although nothing was compared.
+bool passes_without_verdict(const results::RunReport& report, const RunWords& words) {
+  return words.request.may_judge_nothing && report.verdict == results::Verdict::undecided &&
+         std::ranges::all_of(report.runs, [](const results::RunnerRun& run) { return run.failure.empty(); });
+}
+
 int run_run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
-  RunWords words = parse_run(arguments);
+  RunWords words = parse_run(arguments, is_called_as_peer(environment));
   if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
   words.request.measures_all = arguments.has("--report") || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   for (const std::string& note : words.notes) environment.log.warning(note);
   LogObserver observer(arguments, environment);
+  const auto end = [&](results::Verdict verdict) {
+    environment.log.verdict(
+        verdict == results::Verdict::equal,
+        fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(verdict), total.seconds(), command));
+  };
+  if (words.runs_nothing()) {
+    end(results::Verdict::equal);
+    return kExitEqual;
+  }
   if (words.request.backends.empty()) tasks::tell_unused_inputs(words.request.inputs, observer);
   tasks::RunOutcome outcome = tasks::run(words.request, observer);
   print_unused(outcome.unused_names, arguments, environment.log);
   results::RunReport& report = outcome.report;
+  if (passes_without_verdict(report, words)) report.verdict = results::Verdict::equal;
   print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);
@@ -136,9 +153,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
   print_precisions(report, arguments, environment.log);
   report.timings.emplace_back("total_seconds", total.seconds());
   const int status = finish(outcome, words, arguments, environment);
-  const bool passed = report.verdict == results::Verdict::equal;
-  environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
-                                              total.seconds(), command));
+  end(report.verdict);
   return status;
 }
 

@@ -54,7 +54,7 @@ std::optional<remote::ScriptFunction> script(const Arguments& arguments, std::st
   return remote::parse_script_function(arguments.value(option), default_function);
 }
 
-void read_files(const Arguments& arguments, tasks::RunRequest& request) {
+void read_files(const Arguments& arguments, tasks::RunRequest& request, uint64_t least_iterations) {
   request.saved_outputs = arguments.values("--load-outputs");
   request.save_inputs = arguments.value("--save-inputs");
   request.save_outputs = arguments.value("--save-outputs");
@@ -68,8 +68,9 @@ void read_files(const Arguments& arguments, tasks::RunRequest& request) {
     const std::string folder = arguments.value("--save-input-blob");
     request.save_blobs = folder.empty() ? "." : folder;
   }
-  check_input_data(arguments);
-  request.inputs = input_request(arguments);
+  constexpr std::string_view kShapes = "--input-shapes";
+  check_input_data(arguments, kShapes, least_iterations);
+  request.inputs = input_request(arguments, kShapes, least_iterations);
   if (!arguments.has("--input-shapes")) add_profile_shapes(arguments, request.inputs.generated.shapes);
   request.scripts.postprocess = script(arguments, "--postprocess-func-script", "postprocess_outputs");
   request.scripts.compare = script(arguments, "--compare-func-script", "compare_outputs");
@@ -93,9 +94,9 @@ void read_isolation(const Arguments& arguments, tasks::RunRequest& request) {
 }
 
 // What makes no sense together.
-void check(const tasks::RunRequest& request) {
-  const bool has_results = !request.saved_outputs.empty();
-  if (request.backends.empty() && !has_results) {
+void check(const RunWords& words) {
+  const tasks::RunRequest& request = words.request;
+  if (words.runs_nothing() && !words.request.may_judge_nothing) {
     fail(ErrorCode::usage, "nothing to run or compare: choose a backend (--ref, --onnxrt, ...) or --load-outputs");
   }
   if (!request.backends.empty() && request.model.path.empty())
@@ -129,7 +130,7 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
 
 }  // namespace
 
-RunWords parse_run(const Arguments& arguments) {
+RunWords parse_run(const Arguments& arguments, bool as_peer) {
   RunWords words = {.request = {}, .accuracy = arguments.value("--save-accuracy-results")};
   tasks::RunRequest& request = words.request;
   refuse_absent_options(engine_run_group(), arguments);
@@ -157,10 +158,12 @@ RunWords parse_run(const Arguments& arguments) {
   request.check_average = arguments.flag("--check-average");
   request.validate = arguments.flag("--validate");
   request.keeps_maps = arguments.has("--report");
-  read_files(arguments, request);
+  read_files(arguments, request, as_peer ? 0 : 1);
   read_isolation(arguments, request);
-  check(request);
-  tasks::check_run(request);
+  const bool has_no_pair = request.backends.size() + request.saved_outputs.size() < 2;
+  request.may_judge_nothing = as_peer && (has_no_pair || request.inputs.iterations == 0);
+  check(words);
+  if (!words.runs_nothing()) tasks::check_run(request);
   for (std::string& note : notes_about(arguments, request)) words.notes.push_back(std::move(note));
   return words;
 }

@@ -13,8 +13,11 @@ struct RunWords {
   tasks::RunRequest request;
   std::string accuracy;
   std::vector<std::string> notes = {};  // warnings about options that have no effect
+
+  bool runs_nothing() const { return request.backends.empty() && request.saved_outputs.empty(); }
 };
 
-RunWords parse_run(const Arguments& arguments);
+// `as_peer`: no backend, no iteration and nothing to compare with are requests like others.
+RunWords parse_run(const Arguments& arguments, bool as_peer = false);
 
 }  // namespace assay::cli

@@ -118,11 +118,11 @@ class ScriptWriter {
       : request_(request), command_(std::move(command)) {}
 
   std::string write() {
-    write_model();
-    write_runners();
-    write_inputs();
-    write_run();
-    write_comparison();
+    if (request_.backends.empty() && request_.saved_outputs.empty()) {
+      line("sys.exit(0)");
+    } else {
+      write_calls();
+    }
     std::string head = fmt::format("#!/usr/bin/env python3\n# What `{}` does.\n\nimport sys\n\n", command_);
     for (const auto& [module, names] : imports_) {
       head += fmt::format("from {} import {}\n", module, fmt::join(names, ", "));
@@ -131,6 +131,14 @@ class ScriptWriter {
   }
 
  private:
+  void write_calls() {
+    write_model();
+    write_runners();
+    write_inputs();
+    write_run();
+    write_comparison();
+  }
+
   template <typename... Args>
   void line(fmt::format_string<Args...> format, Args&&... args) {
     body_ += fmt::format(format, std::forward<Args>(args)...) + "\n";

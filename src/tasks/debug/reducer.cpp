@@ -77,6 +77,8 @@ results::ReduceReport Reducer::run() {
   if (report_.is_reproduced) {
     while (open()) reduce();
     save_result();
+  } else if (request_.saves_what_passes && !request_.output.empty()) {
+    save_copy(base_->model, request_.output);
   }
   report_.loop = loop_.take();
   if (of_whole_ == debug::Verdict::unresolved) {
@@ -246,8 +248,8 @@ ir::Model Reducer::cut(ReducedBase& base, const debug::Subset& parts) {
     if (!frozen_.insert(name).second) return;
     if (frozen_.size() == 1 && request_.inputs.is_generated()) {
       observer_.warning(
-          "values that are frozen come from a run on generated inputs: what feeds the check should be "
-          "given here too");
+          "values that are frozen come from a run on generated inputs. Please ensure that you have provided a data "
+          "loader argument directly to `debug reduce` if the check gets other inputs");
     }
     observer_.info(fmt::format("Freezing tensor: {} to eliminate branches.", printable(name)));
   };

@@ -15,6 +15,7 @@
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
+#include "cli/peer.h"
 #include "report/debug/json_debug.h"
 #include "report/debug/text_debug.h"
 
@@ -77,6 +78,7 @@ tasks::ReduceRequest reduce_request(const Arguments& arguments, Environment& env
     refuse_check(arguments);
     request.check = replay_request(arguments);
   }
+  request.saves_what_passes = is_called_as_peer(environment);
   request.artifact = arguments.value("--intermediate-artifact");
   request.keeps_artifact = arguments.flag("--no-remove-intermediate");
   request.reproducer_text = [&arguments, &environment](const results::ReduceReport& report) {
@@ -91,8 +93,10 @@ int finish(const results::ReduceReport& report, const Arguments& arguments, Envi
   environment.log.finish(report::loop_summary(report.loop));
   if (wants_json(arguments)) write_json(arguments, environment, report::reduce_json(report));
   if (report.is_reproduced) return kExitEqual;
-  environment.log.error("the model does not fail: there is nothing to reduce");
-  return kExitDifferent;
+  const bool as_peer = is_called_as_peer(environment);
+  environment.log.write(as_peer ? LogLevel::warning : LogLevel::error,
+                        "the model does not fail: there is nothing to reduce");
+  return as_peer ? kExitEqual : kExitDifferent;
 }
 
 int run_debug_reduce(const Arguments& arguments, Environment& environment) {

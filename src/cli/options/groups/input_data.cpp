@@ -48,19 +48,20 @@ std::optional<remote::ScriptFunction> data_loader(const Arguments& arguments) {
 
 }  // namespace
 
-void check_input_data(const Arguments& arguments, std::string_view shape_option) {
-  static_cast<void>(input_request(arguments, shape_option));
+void check_input_data(const Arguments& arguments, std::string_view shape_option, uint64_t least_iterations) {
+  static_cast<void>(input_request(arguments, shape_option, least_iterations));
   if (arguments.value("--data-loader-backend-module") == "torch") {
     fail(ErrorCode::unsupported, "--data-loader-backend-module torch: only the stream of numpy can be reproduced");
   }
 }
 
-tasks::InputRequest input_request(const Arguments& arguments, std::string_view shape_option) {
+tasks::InputRequest input_request(const Arguments& arguments, std::string_view shape_option,
+                                  uint64_t least_iterations) {
   return {.files = arguments.values("--load-inputs"),
           .data = {},
           .script = data_loader(arguments),
           .generated = generate_options(arguments, shape_option),
-          .iterations = parse_count("--iterations", arguments.value("--iterations"), 1),
+          .iterations = parse_count("--iterations", arguments.value("--iterations"), least_iterations),
           .casts = arguments.flag("--cast-inputs"),
           .search = library_search(arguments)};
 }

@@ -18,8 +18,10 @@ OptionGroup input_data_group(std::vector<std::string_view> shape_options = {"--i
 // Whether the user gives inputs.
 bool has_input_data(const Arguments& arguments);
 // Error (usage, unsupported) for contradictory or unsupported options, before the model is read.
-void check_input_data(const Arguments& arguments, std::string_view shape_option = "--input-shapes");
+void check_input_data(const Arguments& arguments, std::string_view shape_option = "--input-shapes",
+                      uint64_t least_iterations = 1);
 // The request that the options make.
-tasks::InputRequest input_request(const Arguments& arguments, std::string_view shape_option = "--input-shapes");
+tasks::InputRequest input_request(const Arguments& arguments, std::string_view shape_option = "--input-shapes",
+                                  uint64_t least_iterations = 1);
 
 }  // namespace assay::cli
