@@ -101,8 +101,9 @@ void JobRanges::load_cache() {
 
 void JobRanges::tell_unused() {
   if (path_.empty()) return;
-  job_.observer.warning(fmt::format("the calibration cache `{}` is not {}: no layer needs ranges",
-                                    printable(path_.string()), has_cache_ ? "used" : "written"));
+  job_.observer.warning(fmt::format("the calibration cache `{}` is {}: no layer needs ranges",
+                                    printable(path_.string()), has_cache_ ? "not used" : "empty"));
+  if (!has_cache_) save_cache({});
 }
 
 convert::RangeCandidate JobRanges::measure(const ir::Model& model, const convert::RangeRequest& wanted,
