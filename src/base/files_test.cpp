@@ -230,6 +230,19 @@ TEST_F(Files, copies_from_a_mapped_file) {
   EXPECT_EQ(error_of([&] { full.commit(); }), "cannot write `/dev/full`: no space left on device");
 }
 
+TEST_F(Files, a_file_that_waits_empty_is_filled_and_others_are_replaced) {
+  for (const std::string& before : {std::string(), std::string("before")}) {
+    std::ifstream opened(put("out", before));
+    OutputFile file(folder_ / "out");
+    file.write(big_text(500000));
+    file.commit();
+    EXPECT_TRUE(get("out") == big_text(500000));
+    const std::string seen(std::istreambuf_iterator<char>(opened), {});
+    EXPECT_TRUE(seen == (before.empty() ? big_text(500000) : before));
+  }
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
+}
+
 TEST_F(Files, writes_pieces_of_any_size_in_order) {
   const std::string text = big_text(6 << 20);
   const std::shared_ptr<const MappedFile> source = MappedFile::open(put("source", text));

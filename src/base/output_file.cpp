@@ -133,6 +133,25 @@ fs::path temporary_beside(const fs::path& target) {
   return target.parent_path() / fmt::format(".{}.{}.{}.tmp", name, getpid(), counter.fetch_add(1));
 }
 
+// Whether there is a regular file without content: somebody made it for us, and may read it through a descriptor.
+bool is_waiting(const fs::path& path) {
+  struct stat status = {};
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
+}
+
+// Puts the content of one file into another, which is empty and stays so where that fails.
+bool fill(const fs::path& target, const fs::path& source) {
+  const int from = ::open(source.c_str(), O_RDONLY | O_CLOEXEC);
+  const int to = ::open(target.c_str(), O_WRONLY | O_CLOEXEC);
+  ssize_t count = from < 0 || to < 0 ? -1 : 1;
+  while (count > 0) count = copy_file_range(from, nullptr, to, nullptr, kCopyStepBytes, 0);
+  bool is_done = count == 0;
+  if (!is_done && to >= 0) [[maybe_unused]] const int ignored = ftruncate(to, 0);  // it is replaced then
+  if (from >= 0) close(from);
+  if (to >= 0) is_done &= close(to) == 0;
+  return is_done;
+}
+
 }  // namespace
 
 OutputFile::OutputFile(const fs::path& path) : path_(path) {
@@ -250,7 +269,11 @@ void OutputFile::commit() {
   flush();
   if (close(std::exchange(fd_, -1)) != 0 && errno != EINTR) fail_to_write(errno);
   if (temporary_.empty()) return;
-  if (rename(temporary_.c_str(), target_.c_str()) != 0) fail_to_write(errno);
+  if (is_waiting(target_) && fill(target_, temporary_)) {
+    unlink(temporary_.c_str());
+  } else if (rename(temporary_.c_str(), target_.c_str()) != 0) {
+    fail_to_write(errno);
+  }
   temporary_.clear();
   forget_temporary(std::exchange(slot_, -1));
 }
