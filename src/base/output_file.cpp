@@ -146,7 +146,8 @@ bool fill(const fs::path& target, const fs::path& source) {
   ssize_t count = from < 0 || to < 0 ? -1 : 1;
   while (count > 0) count = copy_file_range(from, nullptr, to, nullptr, kCopyStepBytes, 0);
   bool is_done = count == 0;
-  if (!is_done && to >= 0) [[maybe_unused]] const int ignored = ftruncate(to, 0);  // it is replaced then
+  if (!is_done && to >= 0) [[maybe_unused]]
+    const int ignored = ftruncate(to, 0);  // it is replaced then
   if (from >= 0) close(from);
   if (to >= 0) is_done &= close(to) == 0;
   return is_done;

@@ -9,7 +9,9 @@
 #include "formats/lazy_storage.h"
 #include "formats/numpy/npy.h"
 #include "formats/numpy/npz.h"
+#include "formats/numpy/zip.h"
 #include "formats/raw_bits.h"
+#include "formats/torch/torch_tensor.h"
 
 namespace assay::formats {
 namespace {
@@ -83,8 +85,13 @@ Tensor read_content(JsonReader& reader, const FilePtr& file) {
   return is_text ? decode_text(reader.string(), file) : read_peer_array(reader, file);
 }
 
-[[noreturn]] void fail_torch() {
-  fail(ErrorCode::parse, "a torch tensor (polygraphy class `Tensor`), which only torch can read; save NumPy arrays");
+// What torch.save wrote, in base64.
+Tensor read_torch(JsonReader& reader, const FilePtr& file) {
+  const std::string bytes = base64_bytes(reader.string().text());
+  if (!starts_as_zip(bytes)) {
+    fail(ErrorCode::parse, "a torch tensor (polygraphy class `Tensor`) of an old version of torch; save NumPy arrays");
+  }
+  return torch_tensor(MappedFile::from_bytes(std::as_bytes(std::span(bytes)), file->path().native()));
 }
 
 // Gives a member of the object its value; a second one is an error.
@@ -100,7 +107,7 @@ void read_member(JsonReader& reader, const std::string& key, const FilePtr& file
   if (key == "array" || key == "values") {
     set_once(reader, key, object.array, [&] { return read_content(reader, file); });
   } else if (key == "tensor") {
-    fail_torch();
+    set_once(reader, key, object.array, [&] { return read_torch(reader, file); });
   } else if (key == "shape") {
     set_once(reader, key, object.shape, dims);
   } else if (key == "assay_shape") {
@@ -138,9 +145,8 @@ Tensor read_peer_array(JsonReader& reader, const FilePtr& file) {
   reader.begin_object();
   for (std::string key; reader.next_key(key);) read_member(reader, key, file, object);
   const std::string& name = object.class_name;
-  if (name == "Tensor") fail_torch();
-  const bool is_known =
-      name == "ndarray" || name == "LazyArray" || name == "LazyNumpyArray" || name == "FormattedArray";
+  const bool is_known = name == "ndarray" || name == "Tensor" || name == "LazyArray" || name == "LazyNumpyArray" ||
+                        name == "FormattedArray";
   if (!is_known || !object.array) {
     const std::string seen =
         name.empty() ? "an object without polygraphy_class" : fmt::format("a `{}`", printable(name));
