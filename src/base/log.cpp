@@ -183,7 +183,7 @@ void Log::put_line(LogLevel level, std::string_view text, Where where, bool is_r
   }
   line.append(4 * static_cast<size_t>(indent_), ' ');
   line += indent_continuation(harmless(text), line.size());
-  put_text(std::move(line), look.color, is_result);
+  put_text(std::move(line), look.color, is_result || (options_.all_to_stdout && level < LogLevel::critical));
 }
 
 void Log::plain(std::string_view text, Where where) {

@@ -34,6 +34,7 @@ struct LogOptions {
   bool line_info = false;
   bool colors = false;
   bool text_to_stderr = false;  // standard output belongs to a report
+  bool all_to_stdout = false;   // warnings and errors, too; not what is critical
   std::string file;             // copy of all messages; empty: none
 };
 

@@ -69,6 +69,16 @@ TEST_F(LogTest, all_text_goes_to_standard_error_on_request) {
   EXPECT_EQ(err(), "[I] a\n[W] b\n");
 }
 
+TEST_F(LogTest, warnings_and_errors_go_to_standard_output_on_request) {
+  log.configure({.all_to_stdout = true});
+  log.info("a");
+  log.warning("b");
+  log.error("c");
+  log.critical("d");
+  EXPECT_EQ(out(), "[I] a\n[W] b\n[E] c\n");
+  EXPECT_EQ(err(), "[!] d\n");
+}
+
 TEST_F(LogTest, levels_below_the_chosen_one_are_dropped) {
   log.configure({.level = LogLevel::finish});
   log.info("no");

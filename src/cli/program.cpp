@@ -45,6 +45,7 @@ bool prints_model(const Arguments& arguments) {
 void configure_log(const Arguments& arguments, Environment& environment) {
   if (!arguments.knows("--verbosity")) return;
   LogOptions options = log_options(arguments);
+  options.all_to_stdout = is_called_as_peer(environment);
   options.text_to_stderr = json_on_stdout(arguments) || prints_model(arguments);
   environment.log.configure(std::move(options));
 }
@@ -89,14 +90,15 @@ int dispatch(std::span<const std::string> words, Environment& environment) {
   return run_command(found.command, std::span(ordered).subspan(found.name_words), environment);
 }
 
-// The words with what goes without saying for the peer: data is converted to what the model declares.
+// The words with what goes without saying for the peer: data is made to fit what the model declares, and what plugins
+// have written is overwritten.
 Words with_implied(const Command& command, std::span<const std::string> words, const Environment& environment) {
-  constexpr std::string_view kImplied = "--cast-inputs";
   Words all(words.begin(), words.end());
   const auto writes_script = [](const std::string& word) { return word.starts_with("--gen-script"); };
-  if (!is_called_as_peer(environment) || find_option(command, kImplied) == nullptr) return all;
-  if (std::ranges::none_of(words, writes_script)) {
-    all.emplace(all.begin() + static_cast<std::ptrdiff_t>(own_words(command, words)), kImplied);
+  if (!is_called_as_peer(environment) || std::ranges::any_of(words, writes_script)) return all;
+  const std::string_view implied = command.path.starts_with("plugin ") ? "--force" : "--fit-inputs";
+  if (find_option(command, implied) != nullptr) {
+    all.emplace(all.begin() + static_cast<std::ptrdiff_t>(own_words(command, words)), implied);
   }
   return all;
 }
@@ -174,18 +176,24 @@ Words words_behind(std::string_view program, const Words& all) {
   return words;
 }
 
+// The peer ends with 1 whatever is not well.
+int status_for(const Environment& environment, int status) {
+  const bool is_told_apart = status == kExitUsage || status == kExitUndecided;
+  return is_called_as_peer(environment) && is_told_apart ? kExitDifferent : status;
+}
+
 // The program with the process's own streams; `kept` gets what need not be freed before the process ends.
 int run_with_streams(const Words& all, std::vector<std::shared_ptr<const void>>& kept) {
   const std::string called = all.empty() ? "assay" : all[0];
   Log log(stdout, stderr);
-  log.configure({.colors = colors_allowed()});
   Environment environment = {.program = called.substr(called.rfind('/') + 1),
                              .command_line = join(all, " "),
                              .in = stdin,
                              .out = stdout,
                              .err = stderr,
                              .log = log};
-  const int status = run_words(words_behind(environment.program, all), environment);
+  log.configure({.colors = colors_allowed(), .all_to_stdout = is_called_as_peer(environment)});
+  const int status = status_for(environment, run_words(words_behind(environment.program, all), environment));
   kept = std::move(environment.kept);
   return finish_log(finish_stream(stdout, status, log), log);
 }

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "exec/feeds.h"
 #include "formats/saved_data.h"
+#include "tasks/fitted_inputs.h"
 
 namespace assay::tasks {
 namespace {
@@ -54,6 +55,9 @@ InputData make_inputs(const ir::Model& model, const InputRequest& request, Obser
     data = saved_inputs(request.data);
   } else {
     data = generated_inputs(model, request, findings);
+  }
+  if (request.fits && !request.is_generated()) {
+    data.source = fitted_source(std::move(data.source), exec::signature_of(model), observer);
   }
   if (request.casts) data.source = exec::cast_source(std::move(data.source), exec::signature_of(model));
   return data;

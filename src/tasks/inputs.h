@@ -20,6 +20,7 @@ struct InputRequest {
   exec::GenerateOptions generated;
   uint64_t iterations = 1;     // of generated inputs
   bool casts = false;          // to the types that the model declares
+  bool fits = false;           // names, types and shapes, as fitted_source() does
   exec::LibrarySearch search;  // for the Python that runs the script
   double timeout_seconds = 0;  // for each answer of it; 0: none
   bool is_generated() const { return files.empty() && data.empty() && !script; }

@@ -31,9 +31,10 @@ struct ScriptRequest {
 
 // Runs a model on backends and compares the outputs of neighbouring runs; saved outputs count as further runs.
 struct RunRequest {
-  ModelSource model;                    // or a plan; not given: only saved outputs are compared
-  std::vector<std::string> backends;    // one run each, in this order
-  std::map<size_t, std::string> plans;  // files, by number of the backend: what it runs instead of the model
+  ModelSource model;                         // or a plan; not given: only saved outputs are compared
+  std::vector<std::string> backends;         // one run each, in this order
+  std::map<std::string, std::string> words;  // by backend: what runs are called by instead of its name
+  std::map<size_t, std::string> plans;       // files, by number of the backend: what it runs instead of the model
   exec::SessionOptions session;
   bool isolate = false;        // each backend in a process of its own
   double timeout_seconds = 0;  // of an isolated run, and of an answer of scripts; 0: none
@@ -53,6 +54,7 @@ struct RunRequest {
   bool computes_tolerance = false;  // from the model's arithmetic
   bool check_average = false;
   bool validate = false;
+  bool leaves_out_unpaired = false;        // outputs that one side does not have are no difference
   bool may_judge_nothing = false;          // no iteration, or one saved run alone, is no error
   bool measures_all = false;               // percentiles and histograms of all outputs, also of those that passed
   std::vector<std::string> saved_outputs;  // files

@@ -35,7 +35,9 @@ namespace {
 
 void print_runs(const results::RunReport& report, const tasks::RunRequest& request, Log& log) {
   for (const results::PairComparison& pair : report.pairs) {
-    report::print_comparison(pair, log, {" (--match pairs outputs of different names)", kListsAll});
+    report::ComparisonHints hints = {.unpaired = " (--match pairs outputs of different names)", .more = kListsAll};
+    if (request.leaves_out_unpaired) hints.left_out = "";
+    report::print_comparison(pair, log, hints);
   }
   for (const results::PairAverages& averages : report.averages) report::print_averages(averages, log);
   if (request.validate) report::print_validation(report, log);

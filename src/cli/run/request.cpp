@@ -135,6 +135,7 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   tasks::RunRequest& request = words.request;
   refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
+  if (as_peer) request.words = {{"engine", "trt"}, {"ref", "pluginref"}};
   request.model = model_source(arguments.value("model_file"), arguments);
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
@@ -148,6 +149,8 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   const bool has_engine = std::ranges::find(request.backends, "engine") != request.backends.end();
   if (has_engine) request.integers = integers;
   request.compare = compare_options(arguments, words.notes);
+  request.leaves_out_unpaired = as_peer && !arguments.flag("--strict-outputs");
+  if (as_peer && !arguments.has("--match-by")) request.compare.match_by = compare::MatchBy::order;
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
   if (has_engine) request.outputs.debugged = arguments.values("--mark-debug");

@@ -36,7 +36,7 @@ void print_unpaired(const results::IterationComparison& iteration, const RunnerN
     log.verdict(false, fmt::format("FAILED | Output: '{}' is not in {}{}", printable(name), runners.a, hints.unpaired));
   }
   if (iteration.unpaired.empty()) return;
-  log.info(fmt::format("{} tensor(s) that only `mark all` exposes have no partner: {}", iteration.unpaired.size(),
+  log.info(fmt::format("{} tensor(s){} have no partner: {}", iteration.unpaired.size(), hints.left_out,
                        short_list(iteration.unpaired, hints.more, log)));
 }
 

@@ -202,7 +202,9 @@ class Job {
     std::map<std::string, size_t> numbers;
     for (size_t i = 0; i < request_.backends.size(); ++i) {
       const std::string plain(exec::make_backend(request_.backends[i])->name());
-      const std::string name = distinct_name(runner_name(plain, numbers[plain]++), taken);
+      const auto word = request_.words.find(plain);
+      const std::string& called = word == request_.words.end() ? plain : word->second;
+      const std::string name = distinct_name(runner_name(called, numbers[plain]++), taken);
       taken.insert(name);
       runners_.push_back(exec::late_runner(name, [this, i, name] { return live_runner(i, name); }));
     }
@@ -272,7 +274,9 @@ class Job {
   void set_up_comparison() {
     compare::CompareOptions& options = request_.compare;
     const bool wants_all = request_.measures_all;
-    options.is_essential = [this](std::string_view name) { return taps_.is_essential(name); };
+    options.is_essential = [this](std::string_view name) {
+      return !request_.leaves_out_unpaired && taps_.is_essential(name);
+    };
     options.histograms_of_passed = wants_all;
     options.wants_percentiles = [this, wants_all](std::string_view name) {
       return wants_all || taps_.is_essential(name);

@@ -28,19 +28,15 @@ LogLevel log_level(LintLevel level) {
   return level == LintLevel::warning ? LogLevel::warning : LogLevel::info;
 }
 
-void print_entry(const results::LintEntry& entry, const Arguments& arguments, Environment& environment) {
+void print_entry(const results::LintEntry& entry, const Arguments& arguments, Log& log) {
   const std::string where =
       entry.node.empty() ? "" : fmt::format("Name: {}, Op: {} | ", printable(entry.node), printable(entry.op));
-  const std::string text =
-      fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments));
-  const LogLevel level = log_level(entry.level);
-  // There, findings are read from standard output.
-  is_called_as_peer(environment) ? environment.log.report(level, text) : environment.log.write(level, text);
+  log.write(log_level(entry.level),
+            fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments)));
 }
 
 // Of many findings of one kind the first ones are printed, without -v.
-void print_lint(const results::LintReport& report, const Arguments& arguments, Environment& environment) {
-  Log& log = environment.log;
+void print_lint(const results::LintReport& report, const Arguments& arguments, Log& log) {
   constexpr size_t kMany = 10;
   constexpr size_t kShown = 3;
   std::map<std::pair<LintLevel, std::string>, size_t> of_kind;
@@ -49,7 +45,7 @@ void print_lint(const results::LintReport& report, const Arguments& arguments, E
   for (const results::LintEntry& entry : report.entries) {
     const size_t all = of_kind[{entry.level, entry.code}];
     const size_t number = ++seen[{entry.level, entry.code}];
-    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print_entry(entry, arguments, environment);
+    if (all <= kMany || number <= kShown || log.enabled(LogLevel::verbose)) print_entry(entry, arguments, log);
     if (all > kMany && number == kShown && !log.enabled(LogLevel::verbose)) {
       log.write(log_level(entry.level),
                 fmt::format("LINT | {} more findings of the kind `{}` (-v shows all)", all - kShown, entry.code));
@@ -103,7 +99,7 @@ int run_check_lint(const Arguments& arguments, Environment& environment) {
   environment.log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const results::LintReport report = as_peer ? lint_as_peer(request, observer) : tasks::lint(request, observer);
-  print_lint(report, arguments, environment);
+  print_lint(report, arguments, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
     file.write(report::lint_json(report, as_peer));
@@ -116,10 +112,10 @@ int run_check_lint(const Arguments& arguments, Environment& environment) {
   const bool fails =
       has_level(report, LintLevel::exception) || (arguments.flag("--strict") && has_level(report, LintLevel::warning));
   const std::string line = fmt::format("Runtime: {:.3f}s | Command: {}", total.seconds(), command);
-  if (fails && !as_peer) {
+  if (fails) {
     environment.log.error(fmt::format("FAILED | {}", line));
   } else {
-    environment.log.verdict(!fails, fmt::format("{} | {}", fails ? "FAILED" : "PASSED", line));
+    environment.log.finish(fmt::format("PASSED | {}", line));
   }
   return fails ? kExitDifferent : kExitEqual;
 }

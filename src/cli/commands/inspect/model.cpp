@@ -49,7 +49,7 @@ void print_text(const tasks::InspectedModel& model, const tasks::InspectRequest&
                                     .is_as_there = is_called_as_peer(environment)});
   model.list(listing);
   for (const std::string& reason : listing.unread()) {
-    environment.log.report(LogLevel::error, "Failed to load weights.\nNote: Error was: " + reason);
+    environment.log.error("Failed to load weights.\nNote: Error was: " + reason);
   }
   environment.log.result(listing.take_text());
 }

@@ -95,6 +95,10 @@ std::vector<OptionRow> saved_input_rows() {
        .arity = Arity::flag,
        .help = "convert inputs that were loaded to the types that the model declares, where no value is lost "
                "(rounding between floating types is none)"},
+      {.names = {"--fit-inputs"},
+       .arity = Arity::flag,
+       .help = "pair loaded inputs also by parts of names or by order, convert and reshape them",
+       .hidden = true},
       {.names = {"--data-loader-func-name"},
        .metavar = "NAME",
        .help = "older form of the function in --data-loader-script",

@@ -63,6 +63,7 @@ tasks::InputRequest input_request(const Arguments& arguments, std::string_view s
           .generated = generate_options(arguments, shape_option),
           .iterations = parse_count("--iterations", arguments.value("--iterations"), least_iterations),
           .casts = arguments.flag("--cast-inputs"),
+          .fits = arguments.flag("--fit-inputs"),
           .search = library_search(arguments)};
 }
 
