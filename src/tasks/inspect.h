@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "inspect/data/data_listing.h"
+#include "onnx/export.h"
 #include "results/accuracy_results.h"
 #include "results/capability.h"
 #include "results/engine_listing.h"
@@ -75,6 +76,9 @@ results::EngineListing inspect_engine(const InspectEngineRequest& request, Obser
 
 // The layers that the engine makes of a model, before tactics are chosen.
 results::EngineListing inspect_network(const ModelSource& model, Observer& observer);
+// Writes them as a model with a node for each layer, for viewers of ONNX models; no runtime runs it.
+void save_network(const ModelSource& model, const std::string& path, const onnx::SaveOptions& options,
+                  Observer& observer);
 
 // Which parts of a model a backend can run.
 struct CapabilityRequest {

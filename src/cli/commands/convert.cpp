@@ -17,15 +17,14 @@
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 #include "report/edit/json_conversion.h"
+#include "tasks/inspect.h"
 
 namespace assay::cli {
 namespace {
 
-tasks::ConvertRequest convert_request(const Arguments& arguments) {
+tasks::ConvertRequest convert_request(const Arguments& arguments, const ConversionTarget& target) {
   tasks::ConvertRequest request;
   request.edit.model = model_source(arguments.value("model_file"), arguments);
-  refuse_absent_options(engine_convert_group(), arguments);
-  const ConversionTarget target = conversion_target(arguments);
   request.edit.output = target.output;
   request.builds_plan = target.is_engine;
   request.session = session_options(arguments);
@@ -54,8 +53,15 @@ tasks::ConvertRequest convert_request(const Arguments& arguments) {
 }
 
 int run_convert(const Arguments& arguments, Environment& environment) {
-  const tasks::ConvertRequest request = convert_request(arguments);
   LogObserver observer(arguments, environment);
+  refuse_absent_options(engine_convert_group(), arguments);
+  const ConversionTarget target = conversion_target(arguments);
+  if (target.is_network) {
+    tasks::save_network(model_source(arguments.value("model_file"), arguments), target.output,
+                        save_options(arguments, target.output), observer);
+    return kExitEqual;
+  }
+  const tasks::ConvertRequest request = convert_request(arguments, target);
   const results::ConversionReport report = tasks::convert(request, observer).report;
   if (wants_json(arguments)) write_json(arguments, environment, report::conversion_json(report));
   return kExitEqual;
@@ -66,7 +72,9 @@ OptionGroup target_group() {
           .description = "What the model is converted to",
           .rows = {{.names = {"--convert-to"},
                     .choices = {"onnx", "trt", "onnx-like-trt-network"},
-                    .help = "the kind of the output; by default its name decides: .onnx, .engine, .plan"}}};
+                    .help = "the kind of the output; by default its name decides: .onnx, .engine, .plan",
+                    .details = "`onnx-like-trt-network` writes the layers that the engine makes of the model, for "
+                               "viewers of ONNX models."}}};
 }
 
 std::vector<OptionGroup> groups() {

@@ -15,15 +15,13 @@
 namespace assay::cli {
 namespace {
 
+constexpr std::string_view kNetwork = "onnx-like-trt-network";
 constexpr std::array<std::string_view, 3> kEngineSuffixes = {".engine", ".plan", ".trt"};
 
 std::string suffix_of(const std::string& path) { return to_lower(std::filesystem::path(path).extension().string()); }
 
 bool is_onnx_target(const Arguments& arguments) {
   const std::string kind = arguments.value("--convert-to");
-  if (kind == "onnx-like-trt-network") {
-    fail(ErrorCode::unsupported, "--convert-to {}: there are no networks of TensorRT here", kind);
-  }
   if (!kind.empty()) return kind == "onnx";
   const std::string output = arguments.value("--output");
   if (output.empty() || is_output_folder(output)) return false;
@@ -65,9 +63,21 @@ void refuse_engine_settings(const Arguments& arguments) {
   }
 }
 
+ConversionTarget network_target(const Arguments& arguments) {
+  for (const Conversion& conversion : conversions()) {
+    const std::string_view suffix = conversion.suffix(arguments, Target::onnx);
+    if (!suffix.empty())
+      fail(ErrorCode::usage, "--convert-to {} shows the model's layers, without {}", kNetwork, suffix);
+  }
+  refuse_engine_settings(arguments);
+  return {.output = model_output_path(arguments, arguments.value("model_file"), "network", {.may_be_folder = true}),
+          .is_network = true};
+}
+
 }  // namespace
 
 ConversionTarget conversion_target(const Arguments& arguments) {
+  if (arguments.value("--convert-to") == kNetwork) return network_target(arguments);
   const Target target = target_of(arguments);
   const std::string_view suffix = conversion_suffix(arguments, target);
   const std::string model = arguments.value("model_file");
@@ -76,7 +86,7 @@ ConversionTarget conversion_target(const Arguments& arguments) {
       fail(ErrorCode::usage, "--clip-casts edits an ONNX model, and the output is an engine");
     const std::string name = std::filesystem::path(model).stem().string() + ".engine";
     const auto is_own = [&](const std::string& path) { return tasks::is_plan_of(path, model); };
-    return {model_output_path(arguments, model, name, {true, is_own}), true};
+    return {.output = model_output_path(arguments, model, name, {true, is_own}), .is_engine = true};
   }
   refuse_engine_settings(arguments);
   const bool is_edited = arguments.flag("--shape-inference") || !parse_outputs(arguments).is_empty() ||
@@ -87,7 +97,7 @@ ConversionTarget conversion_target(const Arguments& arguments) {
   const std::string same_name = std::filesystem::path(model).stem().string() + ".onnx";
   const bool is_same = suffix.empty() && arguments.has("--output");  // which is a folder, or says the name
   const std::string_view what = is_same ? same_name : suffix.empty() ? "changed" : suffix;
-  return {model_output_path(arguments, model, what, {.may_be_folder = true}), false};
+  return {.output = model_output_path(arguments, model, what, {.may_be_folder = true})};
 }
 
 }  // namespace assay::cli

@@ -9,7 +9,8 @@ namespace assay::cli {
 // What a conversion writes.
 struct ConversionTarget {
   std::string output;
-  bool is_engine = false;  // a plan of the engine, not an ONNX model
+  bool is_engine = false;   // a plan of the engine, not an ONNX model
+  bool is_network = false;  // the layers of one, as an ONNX model
 };
 
 // By `--convert-to`, else by the name of the output; without both an engine, unless a change of the model is asked for.

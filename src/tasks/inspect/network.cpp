@@ -1,6 +1,7 @@
 #include "engine/layer.h"
 #include "engine/layer_record.h"
 #include "engine/lower.h"
+#include "ops/write_types.h"
 #include "tasks/inspect.h"
 
 namespace assay::tasks {
@@ -24,6 +25,12 @@ class Network {
     results::EngineProfile& profile = listing.profiles.emplace_back();
     profile.is_planned = true;
     for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) profile.layers.push_back(layer(node));
+  }
+
+  // With the types of all values.
+  void save(const std::string& path, const onnx::SaveOptions& options) {
+    ops::write_types(*types_, model_);
+    onnx::save(model_, path, options);
   }
 
  private:
@@ -73,6 +80,15 @@ results::EngineListing inspect_network(const ModelSource& model, Observer& obser
   listing.timings = {{"load_seconds", loaded.load_seconds}};
   Network(loaded).describe(listing);
   return listing;
+}
+
+void save_network(const ModelSource& model, const std::string& path, const onnx::SaveOptions& options,
+                  Observer& observer) {
+  LoadedModel loaded = load_model(model, observer);
+  tell_findings(loaded.findings, observer);
+  require_runnable(loaded);
+  observer.info("Saving ONNX model to: " + printable(path));
+  Network(loaded).save(path, options);
 }
 
 }  // namespace assay::tasks
