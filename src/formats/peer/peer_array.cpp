@@ -88,10 +88,12 @@ Tensor read_content(JsonReader& reader, const FilePtr& file) {
 // What torch.save wrote, in base64.
 Tensor read_torch(JsonReader& reader, const FilePtr& file) {
   const std::string bytes = base64_bytes(reader.string().text());
-  if (!starts_as_zip(bytes)) {
-    fail(ErrorCode::parse, "a torch tensor (polygraphy class `Tensor`) of an old version of torch; save NumPy arrays");
-  }
-  return torch_tensor(MappedFile::from_bytes(std::as_bytes(std::span(bytes)), file->path().native()));
+  return with_frame([] { return std::string("a torch tensor (polygraphy class `Tensor`)"); },
+                    [&] {
+                      if (!starts_as_zip(bytes)) fail(ErrorCode::parse, "it is of an old version of torch");
+                      const Bytes copied = std::as_bytes(std::span(bytes));
+                      return torch_tensor(MappedFile::from_bytes(copied, file->path().native()));
+                    });
 }
 
 // Gives a member of the object its value; a second one is an error.

@@ -47,7 +47,7 @@ constexpr std::array kTypes = {TypeName{"torch FloatStorage", DType::float32},
                                TypeName{"torch float8_e5m2fnuz", DType::float8e5m2fnuz}};
 
 [[noreturn]] void fail_other(std::string_view seen) {
-  fail(ErrorCode::parse, "an object of torch that is no plain tensor ({}): save NumPy arrays", printable(seen));
+  fail(ErrorCode::parse, "it is no plain tensor ({}); save NumPy arrays", printable(seen));
 }
 
 const PickleValue& item(const PickleValue& value, size_t index, Kind kind) {
