@@ -48,7 +48,7 @@ void LogObserver::on_loaded(const ir::Model& model, const std::string& path) {
 
 void LogObserver::on_model(tasks::ModelStage stage, const ir::Model& model) {
   if (!log_.enabled(LogLevel::info)) return;
-  report::TextModelListing listing({.is_brief = true});
+  report::TextModelListing listing({.is_brief = true, .is_as_there = is_as_there_});
   tasks::list_briefly(model, listing);
   const std::string_view title = stage == tasks::ModelStage::original  ? "Original Model:"
                                  : stage == tasks::ModelStage::changed ? "New Model:"

@@ -6,6 +6,7 @@
 
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
+#include "cli/peer.h"
 #include "tasks/observer.h"
 
 namespace assay::cli {
@@ -13,7 +14,8 @@ namespace assay::cli {
 // Prints on the log what a task does, and refuses to load a model whose weights an option would overwrite.
 class LogObserver final : public tasks::Observer {
  public:
-  LogObserver(const Arguments& arguments, Environment& environment) : arguments_(arguments), log_(environment.log) {}
+  LogObserver(const Arguments& arguments, Environment& environment)
+      : arguments_(arguments), log_(environment.log), is_as_there_(is_called_as_peer(environment)) {}
 
   void on_message(LogLevel level, std::string_view text, Where where) override { log_.write(level, text, where); }
   void on_finding(const Diagnostic& finding) override;
@@ -39,6 +41,7 @@ class LogObserver final : public tasks::Observer {
 
   const Arguments& arguments_;
   Log& log_;
+  bool is_as_there_;          // models are listed as the peer does
   double shown_seconds_ = 0;  // when a status was last printed, on the clock of its work
 };
 

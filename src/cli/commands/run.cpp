@@ -135,6 +135,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
   for (const std::string& note : words.notes) environment.log.warning(note);
   LogObserver observer(arguments, environment);
   const auto end = [&](results::Verdict verdict) {
+    if (is_called_as_peer(environment) && verdict == results::Verdict::undecided) verdict = results::Verdict::different;
     environment.log.verdict(
         verdict == results::Verdict::equal,
         fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(verdict), total.seconds(), command));

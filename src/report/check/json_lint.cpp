@@ -45,6 +45,9 @@ std::string lint_json(const results::LintReport& report, bool as_there) {
 }
 
 void tell_as_there(results::LintReport& report) {
+  std::erase_if(report.entries, [](const results::LintEntry& entry) {
+    return entry.level == results::LintLevel::info || entry.code == "unranked_interface";
+  });
   for (results::LintEntry& entry : report.entries) {
     const bool is_of_run = entry.source == "reference" || entry.source == "analysis" || entry.source == "onnxrt";
     if (is_of_run || entry.code == "custom_operator") entry.source = "onnxruntime";
