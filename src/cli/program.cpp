@@ -73,7 +73,7 @@ Words with_command_first(std::span<const std::string> words) {
 int dispatch(std::span<const std::string> words, Environment& environment) {
   const std::string first = words.empty() ? "" : words[0];
   if (asks_for_help(first)) return print_list("", environment);
-  if (asks_for_version(first)) {
+  if (asks_for_version(first) || first == "version") {
     const Words version = {"version"};
     Words options(words.begin() + 1, words.end());
     std::erase_if(options, asks_for_version);
