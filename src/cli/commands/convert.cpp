@@ -54,6 +54,7 @@ tasks::ConvertRequest convert_request(const Arguments& arguments, const Conversi
 
 int run_convert(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
+  if (arguments.flag("--shape-inference")) tell_inference_as_there(arguments, environment);
   refuse_absent_options(engine_convert_group(), arguments);
   const ConversionTarget target = conversion_target(arguments);
   if (target.is_network) {

@@ -134,7 +134,14 @@ OptionGroup lint_group() {
                     .is_file = true,
                     .is_output = true},
                    {.names = {"--strict"}, .arity = Arity::flag, .help = "warnings, too, make the exit status 1"},
-                   {.names = {"--static"}, .arity = Arity::flag, .help = "do not run the model, only look at it"}}};
+                   {.names = {"--static"}, .arity = Arity::flag, .help = "do not run the model, only look at it"},
+                   {.names = {"--providers", "--execution-providers"},
+                    .arity = Arity::one_or_more,
+                    .help = "accepted, without effect: the model runs on the reference",
+                    .hidden = true},
+                   {.names = {"--graph-optimization-level"},
+                    .help = "accepted, without effect: the model runs on the reference",
+                    .hidden = true}}};
 }
 
 }  // namespace

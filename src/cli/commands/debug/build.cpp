@@ -1,6 +1,7 @@
 #include "cli/debug/debug_command.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
@@ -16,6 +17,7 @@ int run_debug_build(const Arguments& arguments, Environment& environment) {
   tasks::BuildRequest request;
   request.model = model_source(arguments.value("model_file"), arguments);
   request.session = session_options(arguments);
+  read_config_script(arguments, request.model.path, request.session);
   add_default_profile(arguments, request.session);
   request.infers = arguments.flag("--shape-inference");
   check_input_data(arguments);
@@ -37,7 +39,7 @@ std::vector<OptionGroup> groups() {
                                   input_data_group(),
                                   // each build measures without being asked
                                   backend_settings_group("engine", {"--measure-tactics", "--save-engine"}),
-                                  limits_group(), json_group(), engine_debug_group()};
+                                  limits_group(), json_group(), config_script_group(), engine_debug_group()};
   for (OptionGroup& group : check_groups({.artifact = "polygraphy_debug.engine", .has_until = true})) {
     all.push_back(std::move(group));
   }

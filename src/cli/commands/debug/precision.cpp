@@ -9,6 +9,7 @@
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/check.h"
+#include "cli/options/groups/config_script.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
@@ -57,6 +58,7 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
     refuse_check(arguments);
     request.check = replay_request(arguments);
   }
+  read_config_script(arguments, request.model.path, request.comparison.session);
   // They say what the model becomes, and not how it is run.
   for (const std::string_view name : {"bf16", "fp16", "int8", "tf32"}) request.comparison.session.settings.erase(name);
   request.artifact = arguments.value("--intermediate-artifact");
@@ -158,7 +160,7 @@ Command command_debug_precision() {
           "2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
       .groups = search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"},
-                              {engine_debug_group()}),
+                              {config_script_group(), engine_debug_group()}),
       .run = run_debug_precision,
       .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
                    "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "

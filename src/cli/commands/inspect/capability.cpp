@@ -13,6 +13,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
 #include "tasks/inspect.h"
@@ -87,7 +88,12 @@ OptionGroup partition_group() {
                     .metavar = "FOLDER",
                     .default_value = "assay_capability_dumps",
                     .help = "where to; the folder is made",
-                    .is_file = true}}};
+                    .is_file = true},
+                   {.names = {"--shape-inference", "--do-shape-inference"},
+                    .arity = Arity::flag,
+                    .help = "accepted, without effect: types are inferred anyway",
+                    .hidden = true},
+                   no_onnxruntime_row()}};
 }
 
 }  // namespace

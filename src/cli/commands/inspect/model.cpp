@@ -103,6 +103,7 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
   if (is_engine || arguments.has("--convert-to")) return show_engine(request.model, arguments, environment);
   LogObserver observer(arguments, environment);
   const tasks::InspectedModel model(request, observer);
+  if (request.infers) tell_inference_as_there(arguments, environment);
   if (request.finds_unbounded) {
     environment.log.result("Found tensors with unbounded DDS: " + sizes_text(model.unbounded_sizes()));
   }
@@ -142,6 +143,7 @@ OptionGroup listing_group() {
                {.names = {"--shape-inference", "--do-shape-inference"},
                 .arity = Arity::flag,
                 .help = "infer types and shapes first and list them; what contradicts the model is a warning"},
+               no_onnxruntime_row(),
                {.names = {"--list-unbounded-dds"},
                 .arity = Arity::flag,
                 .help = "list values that decide how large a result becomes and that nothing bounds before a run"}},

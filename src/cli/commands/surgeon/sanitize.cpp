@@ -72,10 +72,7 @@ OptionGroup sanitize_group() {
             .arity = Arity::flag,
             .help = "do not infer types and shapes before and after"},
            fallback_inference_row(),
-           {.names = {"--no-onnxruntime-shape-inference"},
-            .arity = Arity::flag,
-            .help = "accepted, without effect: inference is always Assay's own",
-            .hidden = true}},
+           no_onnxruntime_row()},
       .spellings = {{.option = "--mark-all", .words = {"--outputs", "mark", "all"}}},
   };
 }
@@ -137,8 +134,10 @@ int run_surgeon_sanitize(const Arguments& arguments, Environment& environment) {
   request.converts_to_float16 = arguments.flag("--fp-to-fp16");
   request.edit = edit_request(arguments, "sanitized");
   warn_of_unused(arguments, environment.log);
-  return run_edit(arguments, environment,
-                  [&](tasks::Observer& observer) { return tasks::sanitize(request, observer); });
+  return run_edit(arguments, environment, [&](tasks::Observer& observer) {
+    if (request.types == tasks::TypeSource::inferred) tell_inference_as_there(arguments, environment);
+    return tasks::sanitize(request, observer);
+  });
 }
 
 }  // namespace

@@ -80,6 +80,7 @@ OptionGroup script_group() {
                    {.names = {"--shape-inference", "--do-shape-inference"},
                     .arity = Arity::flag,
                     .help = "infer shapes when the script loads the model"},
+                   no_onnxruntime_row(),
                    {.names = {"--input-shapes", "--inputs"},
                     .arity = Arity::one_or_more,
                     .metavar = "NAME:[DIM,...]",

@@ -47,6 +47,9 @@ OptionGroup calibration_group() {
                 .metavar = "SHARE",
                 .default_value = "0.9999",
                 .help = "with percentile: the share of the magnitudes that is kept"},
+               {.names = {"--regression-cutoff"},
+                .help = "accepted, without effect: of percentile, --quantile alone says what is cut",
+                .hidden = true},
                {.names = {"--calibration-cache", "--calib"},
                 .metavar = "FILE",
                 .help =

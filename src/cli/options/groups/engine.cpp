@@ -26,7 +26,8 @@ bool is_tensorflow(std::string_view name) {
 }
 
 bool is_calibration(std::string_view name) {
-  constexpr std::string_view kNames[] = {"--calibration-cache", "--calib-base-cls", "--quantile"};
+  constexpr std::string_view kNames[] = {"--calibration-cache", "--calib-base-cls", "--quantile",
+                                         "--regression-cutoff"};
   return std::ranges::find(kNames, name) != std::ranges::end(kNames);
 }
 
@@ -38,7 +39,7 @@ std::vector<OptionRow> refused_rows() {
   }
   for (const std::string_view name :
        {"--calibration-cache", "--weights", "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline",
-        "--gpu-memory-fraction", "--opset", "--minimum-segment-size", "--quantile"}) {
+        "--gpu-memory-fraction", "--opset", "--minimum-segment-size", "--quantile", "--regression-cutoff"}) {
     rows.push_back(refused({name}, Arity::one));
   }
   for (const std::string_view name : {"--plugins", "--tf-outputs"}) {

@@ -1,5 +1,8 @@
 #include "cli/options/groups/shape_inference.h"
 
+#include "cli/options/arguments.h"
+#include "cli/peer.h"
+
 namespace assay::cli {
 
 OptionGroup shape_inference_group() {
@@ -9,11 +12,24 @@ OptionGroup shape_inference_group() {
       .rows = {{.names = {"--shape-inference", "--do-shape-inference"},
                 .arity = Arity::flag,
                 .help = "infer types and shapes; contradictions are warnings, and a model that is saved has them"},
-               {.names = {"--no-onnxruntime-shape-inference"},
-                .arity = Arity::flag,
-                .help = "accepted, without effect: inference is always Assay's own",
-                .hidden = true}},
+               no_onnxruntime_row()},
   };
+}
+
+void tell_inference_as_there(const Arguments& arguments, Environment& environment) {
+  constexpr std::string_view kOff = "--no-onnxruntime-shape-inference";
+  if (!is_called_as_peer(environment) || (arguments.knows(kOff) && arguments.flag(kOff))) return;
+  environment.log.verbose(
+      "Inferred shapes in the model with `onnxruntime.tools.symbolic_shape_infer` (with its counterpart here, which "
+      "are "
+      "rules of our own)");
+}
+
+OptionRow no_onnxruntime_row() {
+  return {.names = {"--no-onnxruntime-shape-inference"},
+          .arity = Arity::flag,
+          .help = "accepted, without effect: inference is always Assay's own",
+          .hidden = true};
 }
 
 OptionRow fallback_inference_row() {
