@@ -16,6 +16,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/shape_inference.h"
 #include "report/debug/json_precision.h"
 #include "report/debug/text_debug.h"
 
@@ -141,7 +142,12 @@ OptionGroup search_group() {
                    {.names = {"--mark-all"},
                     .arity = Arity::flag,
                     .help = "accepted, without effect: every layer is looked at",
-                    .hidden = true}},
+                    .hidden = true},
+                   {.names = {"--shape-inference", "--do-shape-inference"},
+                    .arity = Arity::flag,
+                    .help = "accepted, without effect: types are inferred anyway",
+                    .hidden = true},
+                   no_onnxruntime_row()},
           .spellings = {{.option = "--golden-outputs", .value = "*", .words = {"--load-outputs", "{}"}},
                         {.option = "--save-layer-outputs", .value = "*", .words = {"--json", "{}"}}}};
 }

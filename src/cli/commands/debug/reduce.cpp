@@ -152,6 +152,7 @@ OptionGroup reduce_group() {
                 .help = "shapes of the model's inputs, which are set before it is reduced"},
                flag("--no-shape-inference", "take types as the model declares them"),
                flag("--shape-inference", "accepted, without effect: types are inferred anyway"),
+               no_onnxruntime_row(),
                fallback_inference_row()}};
 }
 
