@@ -1,3 +1,4 @@
+#include "base/text.h"
 #include "engine/layer.h"
 #include "engine/layer_record.h"
 #include "engine/lower.h"

@@ -10,6 +10,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/run.h"
+#include "cli/options/groups/shape_inference.h"
 #include "cli/template/script.h"
 #include "ir/selection.h"
 
