@@ -11,6 +11,7 @@
 #include "results/debug.h"
 #include "surgery/extract.h"
 #include "tasks/inputs.h"
+#include "tasks/interface.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
 
@@ -50,6 +51,7 @@ struct BuildRequest {
   ModelSource model;
   exec::SessionOptions session;
   bool infers = false;
+  InterfaceRequest interface;
   CheckRequest check;
   Until until;
   std::string artifact;  // where each plan is

@@ -16,6 +16,7 @@ struct PrecisionRequest {
   ModelSource model;
   InputRequest inputs;  // of calibration, and of the comparison
   bool infers = false;
+  InterfaceRequest interface;
   LowPrecision low = LowPrecision::float16;
   PrecisionDirection direction = PrecisionDirection::forward;
   bool is_linear = false;

@@ -14,17 +14,12 @@
 #include "surgery/boundary_types.h"
 #include "tasks/convert/calibration.h"
 #include "tasks/edit/steps.h"
+#include "tasks/interface.h"
 #include "tasks/save.h"
 #include "tasks/threads.h"
 
 namespace assay::tasks {
 namespace {
-
-void set_outputs(const ir::OutputSelection& selection, LoadedModel& loaded) {
-  if (selection.is_empty()) return;
-  ir::Edit(loaded.model)
-      .set_outputs(loaded.model.main_graph(), ir::select_outputs(loaded.model, selection, loaded.findings));
-}
 
 convert::Conversion conversion_of(ConversionJob& job, JobHost& host) {
   return {job.loaded.model, job.rewriter, job.loaded.findings, host};
@@ -106,8 +101,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   require_runnable(loaded);
   const Stopwatch converting;
   if (request.infers) infer_shapes(loaded);
-  set_outputs(request.outputs, loaded);
-  surgery::set_interface_types(loaded.model, request.interface_types);
+  set_interface({request.outputs, request.interface_types}, loaded);
   ir::Rewriter rewriter(loaded.model, request.last_step);
   ConversionJob job{request, observer, loaded, rewriter};
   results::ConversionReport report = apply(request, job);

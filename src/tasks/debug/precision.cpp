@@ -208,6 +208,7 @@ results::PrecisionReport debug_precision(const PrecisionRequest& request, Observ
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
   infer_shapes(loaded);
+  set_interface(request.interface, loaded);
   const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
   tell_findings(loaded.findings, observer);
   results::PrecisionReport report = PrecisionSearch(request, loaded, inputs, observer).run();

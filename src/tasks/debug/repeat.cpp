@@ -37,7 +37,7 @@ class Builder {
 
   void build(const std::string& plan) {
     exec::SessionOptions session = request_.session;
-    session.path = request_.infers ? "" : runnable_path(request_.model);
+    session.path = request_.infers || !request_.interface.is_empty() ? "" : runnable_path(request_.model);
     Diagnostics findings;
     exec::make_backend("engine")->build_plan(model_, session, plan, findings);
     Diagnostics unsaid;
@@ -78,6 +78,7 @@ results::DebugReport debug_build(const BuildRequest& request, Observer& observer
   LoadedModel loaded = load_model(request.model, observer);
   require_runnable(loaded);
   if (request.infers) infer_shapes(loaded);
+  set_interface(request.interface, loaded);
   tell_findings(loaded.findings, observer);
   Builder builder(request, loaded.model, observer);
   const auto make = [&](const std::string& path) { builder.build(path); };

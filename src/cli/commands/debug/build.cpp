@@ -7,6 +7,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 
 namespace assay::cli {
@@ -20,6 +21,7 @@ int run_debug_build(const Arguments& arguments, Environment& environment) {
   read_config_script(arguments, request.model.path, request.session);
   add_default_profile(arguments, request.session);
   request.infers = arguments.flag("--shape-inference");
+  request.interface = {parse_outputs(arguments), parse_interface_types(arguments)};
   check_input_data(arguments);
   request.check = check_request(arguments, environment);
   // What each build has measured is what the loop is for.
@@ -36,7 +38,7 @@ int run_debug_build(const Arguments& arguments, Environment& environment) {
 
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(),
-                                  input_data_group(),
+                                  output_group(), interface_group(), input_data_group(),
                                   // each build measures without being asked
                                   backend_settings_group("engine", {"--measure-tactics", "--save-engine"}),
                                   limits_group(), json_group(), config_script_group(), engine_debug_group()};

@@ -16,6 +16,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
 #include "report/debug/json_precision.h"
 #include "report/debug/text_debug.h"
@@ -47,6 +48,7 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
   request.model = model_source(arguments.value("model_file"), arguments);
   request.low = low_precision(arguments);
   request.direction = direction(arguments);
+  request.interface = {parse_outputs(arguments), parse_interface_types(arguments)};
   request.is_linear = arguments.value("--mode") == "linear";
   check_input_data(arguments);
   request.inputs = input_request(arguments);
@@ -152,6 +154,13 @@ OptionGroup search_group() {
                         {.option = "--save-layer-outputs", .value = "*", .words = {"--json", "{}"}}}};
 }
 
+// Here `--mark-all` is an option of its own.
+OptionGroup outputs_group() {
+  OptionGroup group = output_group();
+  group.spellings.clear();
+  return group;
+}
+
 }  // namespace
 
 Command command_debug_precision() {
@@ -166,7 +175,7 @@ Command command_debug_precision() {
           "2 wrong usage or input, 3 it could not be done.",
       .positionals = {model_positional()},
       .groups = search_groups(search_group(), {.replays = true, .artifact = "polygraphy_debug.engine"},
-                              {config_script_group(), engine_debug_group()}),
+                              {outputs_group(), interface_group(), config_script_group(), engine_debug_group()}),
       .run = run_debug_precision,
       .examples = {"assay debug precision model.onnx --fp16 --direction any --onnxrt --against ref-fp64 --atol 1e-2",
                    "assay debug precision model.onnx --int8 --check assay run polygraphy_debug.engine --trt "
