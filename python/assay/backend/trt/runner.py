@@ -101,7 +101,7 @@ class TrtRunner(BaseRunner):
     def infer(self, feed_dict, check_inputs=True, *args, **kwargs):
         """Runs once on a dictionary of arrays. 32-bit integers are taken where 64-bit ones are expected, as by scripts for
         TensorRT 8, which had none."""
-        self._require_active()
+        self._require_active("infer")
         if self._looked_at or any(isinstance(each, FormattedArray) for each in feed_dict.values()):
             feed_dict = {name: self._fitting(name, value) for name, value in feed_dict.items()}
         return super().infer(feed_dict, check_inputs, *args, **kwargs)
