@@ -150,11 +150,12 @@ def _in_memory(format, array):
 
 
 def _written(path):
-    """What native code has measured; nothing if no layer needs ranges."""
+    """The cache with scales that native code has measured; empty if no layer needs ranges."""
     if not os.path.exists(path):
         return b""
     with open(path, "rb") as file:
-        return file.read()
+        cache = file.read()
+    return cache if len(cache.splitlines()) > 1 else b""
 
 
 def _table(batches, algorithm):
