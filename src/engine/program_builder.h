@@ -61,6 +61,7 @@ class ProgramBuilder {
   size_t readable_slot(ir::ValueId value);
   void finish_outputs();
   size_t root(size_t slot) const { return program_.slots_[slot].base.value_or(slot); }
+  bool reads_any(const Step& step, const std::set<size_t>& roots) const;
   std::vector<Lifetime> find_lifetimes() const;
   void add_waits(std::vector<Lifetime>& lifetimes);
   void place();

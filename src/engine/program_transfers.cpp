@@ -83,6 +83,11 @@ size_t ProgramBuilder::add_transfer(size_t from, size_t device) {
   return made;
 }
 
+bool ProgramBuilder::reads_any(const Step& step, const std::set<size_t>& roots) const {
+  return std::ranges::any_of(step.inputs, [&](const auto& slot) { return slot && roots.contains(root(*slot)); }) ||
+         std::ranges::any_of(step.captured, [&](const auto& one) { return roots.contains(root(one.second)); });
+}
+
 // A step that reads downloaded memory waits for the device. Memory of the host that a transfer reads or writes lives
 // until that device has been waited for.
 void ProgramBuilder::add_waits(std::vector<Lifetime>& lifetimes) {
@@ -93,15 +98,9 @@ void ProgramBuilder::add_waits(std::vector<Lifetime>& lifetimes) {
   std::map<size_t, Open> open;  // by device
   for (size_t i = 0; i < program_.steps_.size(); ++i) {
     Step& step = program_.steps_[i];
-    std::set<size_t> read;
-    for (const std::optional<size_t>& slot : step.inputs) {
-      if (slot) read.insert(root(*slot));
-    }
-    for (const auto& [value, slot] : step.captured) read.insert(root(slot));
     for (auto& [device, transfers] : open) {
       const bool is_in_order = step.is_transfer && step.device == device;
-      const bool is_read = std::ranges::any_of(read, [&](size_t slot) { return transfers.written.contains(slot); });
-      if (is_in_order || !is_read) continue;
+      if (is_in_order || !reads_any(step, transfers.written)) continue;
       step.waits.push_back(device);
       for (const size_t slot : transfers.slots) lifetimes[slot].last = std::max(lifetimes[slot].last, i);
       transfers = {};

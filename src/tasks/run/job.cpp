@@ -109,11 +109,12 @@ class Job {
     outcome.unused_names = compare::unused_settings(report, request_.compare);
     if (taps_.names.size() > 1) {
       for (results::PairComparison& pair : report.pairs) pair.first_failed = compare::first_failed(pair, taps_.names);
-      note_operators(report);
+      if (request_.keeps_maps) note_operators(report);
     }
     return outcome;
   }
 
+  // For the page.
   void note_operators(results::RunReport& report) const {
     const ir::Model& model = loaded_->model;
     for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
