@@ -16,7 +16,7 @@ TEST(Context, OutputsStayWhileTheyAreHeld) {
   ir::Model model = testing_support::parsed(
       "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,3] x) => (float[2,3] y) { y = Neg(x) }");
   const std::unique_ptr<Device> device = cpu::make_device({});
-  const Program program(model, *device, {});
+  const Program program(model, Devices(*device), {});
   Context context(program, {}, false);
   const auto run = [&](double number) {
     tensor::Datum output;
@@ -73,7 +73,7 @@ TEST(Context, PackedWeightsAreNotMadeAgain) {
   ir::Edit(model).set_tensor(model[value].constant, tensor::Tensor(tensor::DType::float32, {2, 2},
                                                                    tensor::make_derived(sizeof weights, fill)));
   const std::unique_ptr<Device> device = cpu::make_device({});
-  const Program program(model, *device, {});
+  const Program program(model, Devices(*device), {});
   ASSERT_EQ(program.steps().at(0).tactic, "product.tiles");
   EXPECT_EQ(program.steps().at(0).is_packed, (std::vector<bool>{false, true}));
   EXPECT_EQ(made, 1);

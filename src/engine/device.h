@@ -76,7 +76,7 @@ class Device {
 // Devices of a program in order of preference; the last one is the host. They outlive it.
 class Devices {
  public:
-  Devices(const Device& host) : all_{&host} {}  // alone
+  explicit Devices(const Device& host) : all_{&host} {}  // alone
   explicit Devices(std::vector<const Device*> all) : all_(std::move(all)) {}
 
   size_t count() const { return all_.size(); }

@@ -346,7 +346,7 @@ void run_on_engine(ir::Model& model, std::span<const ops::InputDatum> inputs) {
   engine::fix_shapes(model, shapes);
   ir::Rewriter rewriter(model);
   engine::lower(model, rewriter);
-  const engine::Program program(model, *device, {});
+  const engine::Program program(model, engine::Devices(*device), {});
   engine::Context(program, kLimits, false).run(inputs, outputs_of(model), [](ir::ValueId, const Datum&) {});
 }
 

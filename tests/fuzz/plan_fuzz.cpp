@@ -67,7 +67,7 @@ std::vector<std::byte> make_plan() {
     })",
                                            findings);
   const backends::Shapes shapes = {{"x", {3, 2}}};
-  const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), device(), {}, {});
+  const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), engine::Devices(device()), {}, {});
   engine::Manifest manifest{.machine = "a machine", .source = "", .signature = exec::signature_of(model)};
   manifest.profiles = {{{.input = "x", .least = {1, 2}, .best = {3, 2}, .most = {4, 2}}}};
   const TemporaryFolder folder;
@@ -109,7 +109,7 @@ void treat(const std::vector<std::byte>& bytes) {
     plan.preset(*options.packed);
     options.tactics.replayed = engine::tactics_of(plan.manifest().planned[i].layers);
     const std::vector<std::string> values = {"a", "b"};
-    run(backends::Planned(backends::Lowered(plan, i), device(), std::move(options), values).program());
+    run(backends::Planned(backends::Lowered(plan, i), engine::Devices(device()), std::move(options), values).program());
   }
 }
 

@@ -100,7 +100,7 @@ TEST(Allocations, RunsIntoTheCallersMemoryTakeNone) {
   ir::Rewriter rewriter(model);
   engine::lower(model, rewriter);
   const std::unique_ptr<Device> device = cpu::make_device({});
-  const Program program(model, *device, {});
+  const Program program(model, Devices(*device), {});
   for (const Step& step : program.steps()) EXPECT_NE(step.kernel, nullptr) << step.tactic;
   const auto count_of = [&](const char* tactic) { return std::ranges::count(program.steps(), tactic, &Step::tactic); };
   EXPECT_EQ(count_of("rotary.spelled"), 1);

@@ -231,7 +231,7 @@ class Tactics : public testing::Test {
   std::vector<double> run(const ir::Model& model, unsigned seed, const TacticOptions& tactics) {
     ProgramOptions options;
     options.tactics = tactics;
-    const Program program(model, *device_, options);
+    const Program program(model, Devices(*device_), options);
     Context context(program, {}, false);
     return output_of(model, seed, [&](auto&&... arguments) { context.run(arguments...); });
   }
@@ -341,7 +341,7 @@ TEST_F(Tactics, OfOneRowLeaveNoThreadIdle) {
                            Draw(0).constant("w", {32, 32 / groups, 3}), groups));
     ir::Rewriter rewriter(model);
     lower(model, rewriter);
-    const Program program(model, *device_, {});
+    const Program program(model, Devices(*device_), {});
     const auto is_conv = [](const Step& step) { return step.tactic.starts_with("conv."); };
     return std::ranges::find_if(program.steps(), is_conv)->tactic;
   };
@@ -373,7 +373,7 @@ TEST_F(Tactics, OfIntegersAreWithinOneCode) {
     const std::vector<double> expected =
         output_of(model, seed, [&](auto&&... arguments) { ops::Interpreter(model, {}).run(arguments...); });
     lower(model, rewriter);
-    const Program program(model, *device_, {});
+    const Program program(model, Devices(*device_), {});
     for (const Step& step : program.steps()) EXPECT_NE(step.tactic, kReferenceTactic) << text.substr(0, 80);
     const std::vector<double> found = run(model, seed, {});
     ASSERT_EQ(found.size(), expected.size());
@@ -436,7 +436,7 @@ TEST_F(Tactics, StrictLayersAreComputedDirectly) {
     options.is_strict = true;
     options.tactics.measures = true;
     options.tactics.cache = std::make_shared<TimingCache>();
-    const Program program(model, *device_, options);
+    const Program program(model, Devices(*device_), options);
     for (const Step& step : program.steps()) EXPECT_FALSE(step.tactic.starts_with("conv.winograd"));
     EXPECT_EQ(options.tactics.cache->text().find("winograd"), std::string::npos);
   }

@@ -88,7 +88,7 @@ inline EngineRun run_on_engine(const ir::Model& given, const std::function<doubl
                                const engine::ProgramOptions& options) {
   constexpr double kOtherKernels = 2e-3;  // that other layouts lead to
   const std::unique_ptr<engine::Device> host = engine::cpu::make_device({});
-  EngineRun run = run_on_devices(given, number, options, *host);
+  EngineRun run = run_on_devices(given, number, options, engine::Devices(*host));
   static int runs = 0;
   const bool is_alone = ++runs % 2 == 0;
   const FarDevice far(*host, is_alone ? far::Refuses::nothing : far::Refuses::some);

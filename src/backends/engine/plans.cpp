@@ -187,14 +187,15 @@ std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
   if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;
   return std::make_shared<const Planned>(Lowered(source_, shapes, kept_apart(shapes), settings_.config.precision),
-                                         *device_, std::move(program), options_.values);
+                                         engine::Devices(*device_), std::move(program), options_.values);
 }
 
 // On another number of threads, a tactic may not compute its layer.
 std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramOptions program) const {
   const engine::Manifest& manifest = saved_->manifest();
   const auto make = [&] {
-    return std::make_shared<const Planned>(Lowered(*saved_, number), *device_, program, options_.values);
+    return std::make_shared<const Planned>(Lowered(*saved_, number), engine::Devices(*device_), program,
+                                           options_.values);
   };
   program.tactics.replayed = engine::tactics_of(manifest.planned[number].layers);
   if (manifest.machine == device_->fingerprint()) return make();

@@ -27,7 +27,7 @@ class Lowered {
     ir::Rewriter rewriter(model_);
     lower(model_, rewriter);
     if (!kept.empty()) options.kept = {testing_support::value_named(model_, kept)};
-    program_.emplace(model_, *device_, options);
+    program_.emplace(model_, Devices(*device_), options);
     context_.emplace(*program_, ops::InterpreterOptions(), false);
   }
 
@@ -155,7 +155,7 @@ TEST(Parts, LetGoOfNoConstantsOfOthers) {
   };
   ir::Edit(model).set_tensor(id, tensor::Tensor(tensor::DType::float32, {32, 32}, tensor::make_derived(4096, fill)));
   const std::unique_ptr<Device> device = cpu::make_device({});
-  const Program program(model, *device, {});
+  const Program program(model, Devices(*device), {});
   const auto planned = program.steps()[1].part->plan({{tensor::DType::float32, {16, 32}}});
   ASSERT_NE(planned, nullptr);
   const std::byte* const read = model[id].tensor.bytes().data();

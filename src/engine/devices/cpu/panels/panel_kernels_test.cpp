@@ -132,7 +132,7 @@ std::string forms_of(const ir::Model& given) {
   lower(model, rewriter);
   const std::unique_ptr<Device> device = make_device({});
   const auto packed = std::make_shared<KeptWeights>();
-  const Program program(model, *device, {.packed = packed});
+  const Program program(model, Devices(*device), {.packed = packed});
   std::string forms;
   for (const KeptWeights::Kept& kept : packed->kept()) forms += fmt::format("{}: {} bytes", kept.form, kept.size_bytes);
   return forms;
