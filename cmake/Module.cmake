@@ -1,26 +1,20 @@
-# assay_module(name [BRIEF] [KERNELS folder] DEPS module...): compiles src/<name>/**/*.cpp into libassay and
+# assay_module(name [BRIEF | KERNELS] DEPS module...): compiles src/<name>/**/*.cpp into libassay and
 # src/<name>/**/*_test.cpp into build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the
-# folder, so adding a file needs no edit here. BRIEF: as a module that does little itself. KERNELS: the folder of the
-# module that holds kernels of the engine.
+# folder, so adding a file needs no edit here. BRIEF: as a module that does little itself. KERNELS: as kernels of the
+# engine.
 function(assay_module name)
-  cmake_parse_arguments(MODULE "BRIEF" "KERNELS" "DEPS" ${ARGN})
+  cmake_parse_arguments(MODULE "BRIEF;KERNELS" "" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "(_test|/main)\\.cpp$")
-  if(MODULE_KERNELS)
-    set(kernels ${sources})
-    list(FILTER kernels INCLUDE REGEX "/src/${name}/${MODULE_KERNELS}/")
-    list(REMOVE_ITEM sources ${kernels})
-    target_sources(assay_kernels PRIVATE ${kernels})
+  set(target libassay)
+  if(MODULE_BRIEF)
+    set(target assay_brief)
+  elseif(MODULE_KERNELS)
+    set(target assay_kernels)
   endif()
-  if(sources)
-    if(MODULE_BRIEF)
-      target_sources(assay_brief PRIVATE ${sources})
-    else()
-      target_sources(libassay PRIVATE ${sources})
-    endif()
-  endif()
+  target_sources(${target} PRIVATE ${sources})
   if(ASSAY_TESTS AND tests)
     string(REPLACE "/" "_" program test_${name})
     add_executable(${program} ${tests})

@@ -10,9 +10,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "engine/context.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/lower.h"
+#include "engine/lowering/lower.h"
+#include "engine/run/context.h"
 #include "ir/edit.h"
 #include "ops/inference.h"
 #include "ops/interpreter.h"

@@ -7,10 +7,10 @@
 #include "backends/engine/planned.h"
 #include "base/error.h"
 #include "base/temporary_folder.h"
-#include "engine/context.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/plan/plan_layout.h"
 #include "engine/plan/plan_models.h"
+#include "engine/run/context.h"
 #include "onnx/text.h"
 
 namespace {

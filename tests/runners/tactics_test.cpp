@@ -8,11 +8,11 @@
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
-#include "engine/context.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/processor.h"
-#include "engine/lower.h"
+#include "engine/lowering/lower.h"
+#include "engine/run/context.h"
 #include "support/parsed_model.h"
 #include "tensor/elements.h"
 

@@ -8,9 +8,9 @@
 
 #include <fmt/core.h>
 
-#include "engine/context.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/lower.h"
+#include "engine/lowering/lower.h"
+#include "engine/run/context.h"
 #include "support/far_device.h"
 #include "support/parsed_model.h"
 #include "tensor/elements.h"

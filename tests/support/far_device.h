@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include "engine/device.h"
+#include "engine/device/device.h"
 
 namespace assay::testing_support {
 namespace far {

@@ -9,7 +9,7 @@ class CheckLayers(TreeTest):
     def setUp(self):
         super().setUp()
         self.write("CMakeLists.txt", "# assay_module(no)\nassay_module(base)\nassay_module(ir\n  DEPS base)\n"
-                                     "assay_module(backends/one DEPS base)\nassay_module(backends/two BRIEF KERNELS cpu DEPS base)\n")
+                                     "assay_module(backends/one DEPS base)\nassay_module(backends/two KERNELS DEPS base)\n")
         self.write("src/base/a.h", "#pragma once\n#include <fmt/core.h>\n#include <sys/mman.h>\n#include <vector>\n")
         self.write("src/ir/b.h", '#include "base/a.h"\n#include "ir/b.h"\n')
         self.write("src/backends/one/c.h", '#include "base/a.h"\n')

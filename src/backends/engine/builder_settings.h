@@ -5,7 +5,7 @@
 #include <string_view>
 
 #include "base/diagnostics.h"
-#include "engine/builder_config.h"
+#include "engine/program/builder_config.h"
 #include "exec/settings.h"
 
 namespace assay::backends {

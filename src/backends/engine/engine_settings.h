@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "base/diagnostics.h"
-#include "engine/builder_config.h"
 #include "engine/plan/manifest.h"
+#include "engine/program/builder_config.h"
 #include "exec/settings.h"
 
 namespace assay::backends {

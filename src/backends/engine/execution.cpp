@@ -1,9 +1,9 @@
 #include "backends/engine/execution.h"
 
 #include "base/parallel.h"
+#include "base/recent.h"
 #include "base/text.h"
-#include "engine/context.h"
-#include "engine/recent.h"
+#include "engine/run/context.h"
 #include "exec/bound_outputs.h"
 #include "ir/verify.h"
 
@@ -114,7 +114,7 @@ class EngineExecution final : public exec::Execution {
   ops::InterpreterOptions limits_;
   ops::RunAccount account_;  // of all contexts
   std::shared_ptr<engine::Arenas> arenas_ = std::make_shared<engine::Arenas>();
-  engine::Recent<Shapes, Prepared> contexts_{kKeptPlans};
+  Recent<Shapes, Prepared> contexts_{kKeptPlans};
   exec::BoundOutputs bound_;
 };
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 #include "engine/plan/plan_models.h"
 #include "ir/edit.h"
 #include "ir/rewriter.h"

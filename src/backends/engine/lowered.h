@@ -5,7 +5,7 @@
 #include <string>
 #include <unordered_map>
 
-#include "engine/lower.h"
+#include "engine/lowering/lower.h"
 #include "engine/plan/saved_plan.h"
 #include "ir/model.h"
 

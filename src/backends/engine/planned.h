@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "backends/engine/lowered.h"
-#include "engine/program.h"
+#include "engine/program/program.h"
 
 namespace assay::backends {
 

@@ -8,7 +8,7 @@
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "engine/devices/cpu/onednn/library.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 #include "formats/tactic_replay.h"
 
 namespace assay::backends {

@@ -2,9 +2,9 @@
 
 #include <algorithm>
 
-#include "engine/elementwise.h"
+#include "engine/layers/elementwise.h"
+#include "engine/layers/reduction.h"
 #include "engine/lowering/quantized_groups.h"
-#include "engine/reduction.h"
 
 namespace assay::engine {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/spelled_norm.h"
+#include "engine/layers/spelled_norm.h"
 #include "ops/inference.h"
 
 namespace assay::engine {

@@ -2,10 +2,10 @@
 
 #include <algorithm>
 
-#include "engine/appended_cache.h"
+#include "engine/layers/appended_cache.h"
+#include "engine/layers/quantized_attention.h"
+#include "engine/layers/spelled_attention.h"
 #include "engine/lowering/quantized_groups.h"
-#include "engine/quantized_attention.h"
-#include "engine/spelled_attention.h"
 
 namespace assay::engine {
 namespace {

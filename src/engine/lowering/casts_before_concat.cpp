@@ -4,8 +4,8 @@
 #include <array>
 #include <vector>
 
-#include "engine/concat_place.h"
-#include "engine/elementwise.h"
+#include "engine/layers/concat_place.h"
+#include "engine/layers/elementwise.h"
 #include "engine/lowering/quantized_groups.h"
 
 namespace assay::engine {

@@ -5,10 +5,10 @@
 #include <set>
 #include <vector>
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
+#include "engine/layers/quantization.h"
 #include "engine/lowering/attention_groups.h"
 #include "engine/lowering/quantized_groups.h"
-#include "engine/quantization.h"
 #include "ir/naming.h"
 
 namespace assay::engine {

@@ -1,6 +1,6 @@
 #include "engine/lowering/compressed_groups.h"
 
-#include "engine/compressed_product.h"
+#include "engine/layers/compressed_product.h"
 
 namespace assay::engine {
 namespace {

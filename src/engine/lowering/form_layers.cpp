@@ -7,17 +7,17 @@
 
 #include <fmt/format.h>
 
-#include "engine/elementwise.h"
-#include "engine/layer.h"
-#include "engine/lower.h"
+#include "engine/layers/elementwise.h"
+#include "engine/layers/layer.h"
+#include "engine/layers/quantization.h"
+#include "engine/layers/spelled_norm.h"
+#include "engine/layers/spelled_rotary.h"
 #include "engine/lowering/append_reductions.h"
 #include "engine/lowering/attention_groups.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/join_chains.h"
+#include "engine/lowering/lower.h"
 #include "engine/lowering/quantized_groups.h"
-#include "engine/quantization.h"
-#include "engine/spelled_norm.h"
-#include "engine/spelled_rotary.h"
 #include "schema/imports.h"
 
 namespace assay::engine {

@@ -4,8 +4,8 @@
 #include <map>
 #include <set>
 
-#include "engine/elementwise.h"
-#include "engine/quantization.h"
+#include "engine/layers/elementwise.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine {
 namespace {

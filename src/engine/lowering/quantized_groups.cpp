@@ -4,9 +4,9 @@
 #include <array>
 
 #include "convert/quantize/dequantize.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
+#include "engine/layers/quantization.h"
 #include "engine/lowering/compressed_groups.h"
-#include "engine/quantization.h"
 #include "ir/naming.h"
 #include "passes/pipelines.h"
 
@@ -14,16 +14,6 @@ namespace assay::engine {
 
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   return node.valid() && model.text(model[node].op) == "DequantizeLinear" && is_quantizer(model, inference, node);
-}
-
-ir::NodeId only_user(const ir::Model& model, ir::ValueId value) {
-  ir::NodeId user;
-  if (!value.valid()) return user;
-  for (const ir::Use& use : ir::uses(model, value)) {
-    if (user.valid() || model[use.user].is_outputs || model[use.user].graph != model.main_graph()) return {};
-    user = use.user;
-  }
-  return user;
 }
 
 namespace {

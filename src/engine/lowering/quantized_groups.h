@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/spelled_norm.h"
+#include "engine/layers/spelled_norm.h"
 #include "ir/rewriter.h"
 #include "ops/inference.h"
 
@@ -10,8 +10,6 @@ namespace assay::engine {
 
 // Whether a node is a DequantizeLinear with one scale to float32.
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
-// The only node that uses a value, which is no output; invalid: there are several, or none.
-ir::NodeId only_user(const ir::Model& model, ir::ValueId value);
 
 // Before: DequantizeLinear with one scale, whose result has several uses
 // After:  one for each use, so that each may become part of another layer

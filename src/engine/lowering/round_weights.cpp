@@ -3,7 +3,7 @@
 #include <map>
 
 #include "convert/precision/half_kernels.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 #include "ir/constants.h"
 #include "ir/naming.h"
 #include "ops/inference.h"

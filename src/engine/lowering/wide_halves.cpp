@@ -5,7 +5,7 @@
 #include <unordered_map>
 #include <unordered_set>
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 #include "ir/constants.h"
 #include "ops/inference.h"
 #include "schema/imports.h"

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "base/files.h"
-#include "engine/layer_record.h"
-#include "engine/precision.h"
-#include "engine/profile.h"
+#include "engine/lowering/precision.h"
+#include "engine/program/layer_record.h"
+#include "engine/program/profile.h"
 #include "exec/signature.h"
 
 namespace assay::engine {

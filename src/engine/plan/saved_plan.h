@@ -2,9 +2,9 @@
 
 #include <filesystem>
 
-#include "engine/packed_weights.h"
 #include "engine/plan/manifest.h"
 #include "engine/plan/plan_file.h"
+#include "engine/weights/packed_weights.h"
 #include "ir/model.h"
 
 namespace assay::engine {

@@ -6,7 +6,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "compare/statistics.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 #include "engine/plan/saved_plan.h"
 #include "formats/saved_data.h"
 #include "ir/queries.h"

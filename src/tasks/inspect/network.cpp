@@ -1,7 +1,7 @@
 #include "base/text.h"
-#include "engine/layer.h"
-#include "engine/layer_record.h"
-#include "engine/lower.h"
+#include "engine/layers/layer.h"
+#include "engine/lowering/lower.h"
+#include "engine/program/layer_record.h"
 #include "ops/write_types.h"
 #include "tasks/inspect.h"
 

@@ -6,8 +6,8 @@
 
 #include "analysis/cost.h"
 #include "base/error.h"
-#include "engine/layer.h"
-#include "engine/lower.h"
+#include "engine/layers/layer.h"
+#include "engine/lowering/lower.h"
 
 namespace assay::tasks {
 namespace {

@@ -3,7 +3,7 @@
 #include <optional>
 #include <string_view>
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine::cpu {
 

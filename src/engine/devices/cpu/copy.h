@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/kernel.h"
+#include "engine/device/kernel.h"
 
 namespace assay::engine::cpu {
 

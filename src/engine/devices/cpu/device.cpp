@@ -15,8 +15,8 @@
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/pools/pool_geometry.h"
 #include "engine/devices/cpu/processor.h"
-#include "engine/elementwise.h"
-#include "engine/softmax_dims.h"
+#include "engine/layers/elementwise.h"
+#include "engine/layers/softmax_dims.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "base/registered.h"
-#include "engine/device.h"
+#include "engine/device/device.h"
 
 namespace assay::engine::cpu {
 

@@ -3,7 +3,7 @@
 #include <array>
 #include <optional>
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine::cpu {
 

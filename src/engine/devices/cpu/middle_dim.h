@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "engine/tensor_desc.h"
+#include "engine/layers/tensor_desc.h"
 
 namespace assay::engine::cpu {
 

@@ -3,8 +3,8 @@
 #include <optional>
 #include <vector>
 
-#include "engine/layer.h"
-#include "engine/quantization.h"
+#include "engine/layers/layer.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 

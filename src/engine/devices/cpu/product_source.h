@@ -1,7 +1,7 @@
 #pragma once
 
 #include "engine/devices/cpu/product_geometry.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 

@@ -3,7 +3,7 @@
 #include <optional>
 #include <vector>
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 #include "ops/kernels/window/resize_plan.h"
 
 namespace assay::engine::cpu {

@@ -6,7 +6,7 @@
 
 #include "engine/devices/cpu/attention/attention_matrices.h"
 #include "engine/devices/cpu/integers/score_kernels.h"
-#include "engine/quantized_attention.h"
+#include "engine/layers/quantized_attention.h"
 
 namespace assay::engine::cpu {
 

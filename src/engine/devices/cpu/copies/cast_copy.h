@@ -2,8 +2,8 @@
 
 #include <optional>
 
-#include "engine/kernel.h"
-#include "engine/quantization.h"
+#include "engine/device/kernel.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/tensor_desc.h"
+#include "engine/layers/tensor_desc.h"
 
 namespace assay::engine::cpu {
 

@@ -10,7 +10,7 @@
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

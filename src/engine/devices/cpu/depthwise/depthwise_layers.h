@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "engine/kernel.h"
+#include "engine/device/kernel.h"
 
 namespace assay::engine::cpu {
 

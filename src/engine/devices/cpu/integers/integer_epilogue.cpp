@@ -9,7 +9,7 @@
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
-#include "engine/spelled_gelu.h"
+#include "engine/layers/spelled_gelu.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -6,7 +6,7 @@
 
 #include "engine/devices/cpu/integers/finish_kernels.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 

@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "engine/devices/cpu/integers/integer_kernels.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine::cpu {
 

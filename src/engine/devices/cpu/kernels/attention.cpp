@@ -2,12 +2,12 @@
 #include <algorithm>
 #include <cmath>
 
-#include "engine/appended_cache.h"
 #include "engine/devices/cpu/attention/attention_blocks.h"
 #include "engine/devices/cpu/attention/attention_operator.h"
 #include "engine/devices/cpu/attention/group_query.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/spelled_attention.h"
+#include "engine/layers/appended_cache.h"
+#include "engine/layers/spelled_attention.h"
 
 namespace assay::engine::cpu {
 namespace {

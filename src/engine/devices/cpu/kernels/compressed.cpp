@@ -2,11 +2,11 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "engine/compressed_product.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/code_panels.h"
 #include "engine/devices/cpu/panels/digits.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/compressed_product.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -7,8 +7,8 @@
 #include "engine/devices/cpu/middle_dim.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/rows/softmax_columns.h"
-#include "engine/softmax_dims.h"
-#include "engine/spelled_norm.h"
+#include "engine/layers/softmax_dims.h"
+#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine::cpu {
 namespace {

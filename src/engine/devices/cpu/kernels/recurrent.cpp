@@ -6,7 +6,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/recurrent/direction.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -2,7 +2,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rotary/rotation.h"
 #include "engine/devices/cpu/rows/floats.h"
-#include "engine/spelled_rotary.h"
+#include "engine/layers/spelled_rotary.h"
 
 namespace assay::engine::cpu {
 namespace {

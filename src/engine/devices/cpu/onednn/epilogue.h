@@ -4,7 +4,7 @@
 
 #include "engine/devices/cpu/onednn/operation.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu::onednn {
 

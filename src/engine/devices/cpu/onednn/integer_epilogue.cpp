@@ -2,7 +2,7 @@
 #include <array>
 
 #include "engine/devices/cpu/onednn/epilogue.h"
-#include "engine/spelled_gelu.h"
+#include "engine/layers/spelled_gelu.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu::onednn {

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "engine/devices/cpu/processor.h"
-#include "engine/tensor_desc.h"
+#include "engine/layers/tensor_desc.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {

@@ -8,7 +8,7 @@
 
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/library.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 #include "tensor/shape.h"
 
 namespace assay::engine::cpu::onednn {

@@ -1,8 +1,8 @@
 #pragma once
 
-#include "engine/compressed_product.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
-#include "engine/packed_weights.h"
+#include "engine/layers/compressed_product.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

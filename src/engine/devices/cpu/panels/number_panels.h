@@ -4,7 +4,7 @@
 
 #include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/words/word_panels.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

@@ -1,7 +1,7 @@
 #pragma once
 
+#include "engine/device/kernel.h"
 #include "engine/devices/cpu/pools/pool_geometry.h"
-#include "engine/kernel.h"
 
 namespace assay::engine::cpu {
 

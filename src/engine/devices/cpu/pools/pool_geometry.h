@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine::cpu {
 

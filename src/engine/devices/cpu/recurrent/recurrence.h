@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/devices/cpu/recurrent/cell_kernels.h"
-#include "engine/layer.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine::cpu {
 

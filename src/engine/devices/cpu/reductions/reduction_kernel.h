@@ -5,7 +5,7 @@
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/reduction.h"
+#include "engine/layers/reduction.h"
 
 namespace assay::engine::cpu {
 

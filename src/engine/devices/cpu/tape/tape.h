@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
+#include "engine/device/kernel.h"
 #include "engine/devices/cpu/tape/tape_kernels.h"
-#include "engine/kernel.h"
 #include "tensor/dtype.h"
 
 namespace assay::engine::cpu {

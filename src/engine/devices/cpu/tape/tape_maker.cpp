@@ -7,10 +7,10 @@
 #include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/elementwise.h"
-#include "engine/quantization.h"
-#include "engine/spelled_gelu.h"
-#include "engine/spelled_hard_swish.h"
+#include "engine/layers/elementwise.h"
+#include "engine/layers/quantization.h"
+#include "engine/layers/spelled_gelu.h"
+#include "engine/layers/spelled_hard_swish.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {

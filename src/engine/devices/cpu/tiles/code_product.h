@@ -4,7 +4,7 @@
 
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/tiles/tile_division.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

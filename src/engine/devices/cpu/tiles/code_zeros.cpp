@@ -2,7 +2,7 @@
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/tiles/code_product.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 namespace {

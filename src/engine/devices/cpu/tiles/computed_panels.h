@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "engine/devices/cpu/tiles/tile_kernels.h"
-#include "engine/quantization.h"
+#include "engine/layers/quantization.h"
 
 namespace assay::engine::cpu {
 

@@ -9,7 +9,7 @@
 #include "engine/devices/cpu/tiles/row_groups.h"
 #include "engine/devices/cpu/tiles/tile_division.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

@@ -5,7 +5,7 @@
 
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/winograd/transforms.h"
-#include "engine/packed_weights.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
 

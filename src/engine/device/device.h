@@ -1,0 +1,95 @@
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/device/kernel.h"
+
+namespace assay::engine {
+
+// Memory of one device; it is freed with the last copy.
+struct Buffer {
+  Address first;
+  uint64_t bytes = 0;
+  std::shared_ptr<const void> owner = nullptr;  // null: there is no memory
+};
+
+struct Extent {
+  Address first;
+  uint64_t bytes = 0;
+};
+
+// Work for one device, done in the order in which it was added. Belongs to one execution; for one thread at a time.
+class Queue {
+ public:
+  virtual ~Queue() = default;
+  // `from` must stay as it is until wait().
+  virtual void upload(std::span<const std::byte> from, Address to) = 0;
+  // `to` is filled after wait().
+  virtual void download(Address from, std::span<std::byte> to) = 0;
+  // Returns once all work is done. Throws the error of any work since the last call.
+  virtual void wait() = 0;
+};
+
+// The layout that a layer wants for its operands and results.
+enum class LayoutRule : uint8_t {
+  plain,
+  channels_last,
+  follows,  // any, the same for all operands that are not constant and for all results
+};
+
+// Hardware that layers run on.
+class Device {
+ public:
+  virtual ~Device() = default;
+  virtual std::string_view name() const = 0;
+  // True if its addresses are pointers of this process, and its work is done when a call returns.
+  virtual bool is_host() const = 0;
+  virtual LayoutRule layout_rule(const Layer& layer) const = 0;
+  // Implementations, in order of preference.
+  virtual std::span<const Implementation* const> implementations() const = 0;
+  // True if its products of this type are at least as fast as those of float32.
+  virtual bool multiplies(tensor::DType dtype) const = 0;
+  // Copies a tensor from one layout to another.
+  virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
+  // Memory that suits its kernels. Error (limit) if there is none left.
+  virtual Buffer allocate(uint64_t size_bytes) const = 0;
+  // The same, filled with ordinary numbers, to measure kernels on.
+  virtual Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
+  // Multiple of bytes at which values begin.
+  virtual uint64_t alignment() const = 0;
+  // Bytes that a program can still take.
+  virtual uint64_t free_bytes() const = 0;
+  virtual std::unique_ptr<Queue> make_queue() const = 0;
+  // Seconds of a run, without other uses of the device meanwhile: the least of as many runs as fit into `budget`, of
+  // two at least. `cold` memory is in no cache when a run begins.
+  virtual double measure(Call& call, double budget, std::span<const Extent> cold) const = 0;
+  // Bytes that are as fast as a cache when they are read again soon enough.
+  virtual uint64_t cache_bytes() const = 0;
+  // Facts that measurements and packed weights depend on: processor, libraries, number of threads.
+  virtual std::string fingerprint() const = 0;
+};
+
+// Devices of a program in order of preference; the last one is the host. They outlive it.
+class Devices {
+ public:
+  explicit Devices(const Device& host) : all_{&host} {}  // alone
+  explicit Devices(std::vector<const Device*> all) : all_(std::move(all)) {}
+
+  size_t count() const { return all_.size(); }
+  size_t host() const { return all_.size() - 1; }
+  const Device& operator[](size_t number) const { return *all_[number]; }
+  const Device& first() const { return *all_.front(); }
+
+ private:
+  std::vector<const Device*> all_;
+};
+
+// Places in the memory of the host.
+inline Address host_address(const void* bytes) { return {reinterpret_cast<uint64_t>(bytes)}; }
+inline std::byte* host_bytes(Address address) { return reinterpret_cast<std::byte*>(address.value); }
+
+}  // namespace assay::engine

@@ -1,0 +1,42 @@
+#pragma once
+
+#include <optional>
+#include <span>
+
+#include "engine/layers/layer.h"
+#include "engine/layers/spelled_norm.h"
+
+namespace assay::engine {
+
+// Numbers that stand for the blocks of each column: a scale or a zero point.
+struct BlockNumbers {
+  ir::ValueId value;  // invalid: there are none
+  int64_t block = 0;  // strides, in elements
+  int64_t column = 0;
+};
+
+// A product with a constant matrix [depth, columns] of small integers: element (k, c) is
+// (code - zero of its block) * scale of its block.
+struct CompressedProduct {
+  ir::ValueId data;  // the left operand, rows of `depth`
+  ir::ValueId bias;  // one number for each column; invalid: none
+  ir::ValueId codes;
+  int64_t depth = 0;
+  int64_t columns = 0;
+  int64_t block = 0;            // rows that share a scale
+  int64_t row = 0, column = 0;  // strides of the codes, in elements
+  int bits = 8;                 // 4 or 8
+  bool is_signed = false;       // codes and zero points
+  BlockNumbers scales, zeros;
+  float zero = 0;                 // where there are no zero points
+  bool are_zeros_floats = false;  // otherwise of `bits`
+};
+
+// What nodes up to a product compute: DequantizeLinear, perhaps Transpose, and MatMul or Gemm; or MatMulNBits. Nullopt:
+// something else, or of another form.
+std::optional<CompressedProduct> match_compressed(const ir::Model& model, const ops::Inference& inference,
+                                                  std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+// How many of the first nodes of a layer such a product may be.
+inline constexpr size_t kMostCompressedNodes = 3;
+
+}  // namespace assay::engine

@@ -1,0 +1,67 @@
+#pragma once
+
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/layers/spelled_norm.h"
+#include "ops/inference.h"
+#include "tensor/dtype.h"
+
+namespace assay::engine {
+
+// What one scale and one zero point make of integers: (code - zero) * scale.
+struct Quantizer {
+  tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
+  float scale = 1;
+  int32_t zero = 0;
+  bool operator==(const Quantizer&) const = default;
+};
+
+// Whether anything in the model makes integers of floats.
+bool has_quantizers(const ir::Model& model);
+
+// Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
+bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
+// What it does; nullopt: scale or zero point are computed.
+std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
+                                        const ConstantOf& constant);
+
+// A Conv, MatMul or Gemm of integers that is written as one of what DequantizeLinear makes of them: constant weights
+// with one scale for all or for each result channel or column.
+struct QuantizedProduct {
+  ir::NodeId product;
+  ir::ValueId data;  // codes
+  Quantizer quantizer;
+  const tensor::Tensor* weights = nullptr;  // int8
+  std::vector<float> scales;                // of the weights
+  std::vector<int32_t> zeros;               // of the weights, by result channel or column; empty: all are 0
+  std::vector<float> bias;                  // by result channel or column; empty: none
+};
+
+// A MatMulInteger or ConvInteger with constant weights.
+struct IntegerSums {
+  ir::ValueId data;
+  ir::ValueId zero;                         // of the data; invalid: none
+  const tensor::Tensor* weights = nullptr;  // int8
+  std::vector<int32_t> zeros;               // likewise
+  bool become_floats = false;               // by the Cast behind it
+};
+
+// What these nodes begin with: MatMulInteger or ConvInteger, alone or with a Cast to float32; nullopt: something else.
+std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
+                                      std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+
+// Of int8 weights, by result channel or column.
+std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis);
+
+// The same without a zero point of the data: the bias takes over its share of the sums. For products without padding;
+// `axis` is that of the result channels or columns in the weights.
+QuantizedProduct without_zero_point(QuantizedProduct product, size_t axis);
+
+// What these nodes compute, the last of which is the product and the others what its operands come from; nullopt:
+// something else.
+std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,
+                                                std::span<const ir::NodeId> nodes, const ConstantOf& constant);
+
+}  // namespace assay::engine

@@ -1,0 +1,37 @@
+#pragma once
+
+#include <array>
+#include <optional>
+#include <vector>
+
+#include "engine/layers/layer.h"
+#include "engine/layers/spelled_norm.h"
+
+namespace assay::engine {
+
+// Rotary positions that are written out in operators: pieces of the result's last dim, one after the other.
+struct SpelledRotary {
+  // Elements of a value's last dim from one on; other dims are broadcast to those of the result.
+  struct Part {
+    ir::ValueId value;
+    int64_t first = 0;
+  };
+  struct Piece {
+    int64_t width = 0;
+    bool is_turned = false;      // a * b + c * d, otherwise a copy of a
+    bool is_difference = false;  // a * b - c * d
+    std::array<Part, 4> parts;
+  };
+  std::vector<Piece> pieces;
+  float scale = 1;                // of all of them
+  std::vector<ir::NodeId> nodes;  // in order
+};
+
+// What ends with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or a Concat of that and of what is
+// not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with more operands; or a
+// Mul of that by a number. Nullopt: something else, or others use what is in between.
+std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,
+                                          const ConstantOf& constant);
+inline constexpr size_t kMostRotaryPieces = 8;
+
+}  // namespace assay::engine

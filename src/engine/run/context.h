@@ -1,0 +1,119 @@
+#pragma once
+
+#include <array>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/program/program.h"
+#include "engine/run/body_runs.h"
+#include "ops/interpreter.h"
+
+namespace assay::engine {
+
+// Memory of the caller for an output, in the order of the model's dims.
+struct OutputPlace {
+  tensor::DType dtype = tensor::DType::undefined;
+  tensor::Shape shape;
+  std::span<std::byte> bytes;
+};
+
+// Memory of one device for the values of contexts that do not run at the same time. It moves when it grows.
+class Arena {
+ public:
+  // Makes room for so many bytes. Error (limit) if the device has less, or, with a limit, if less of the host's memory
+  // is left on the account.
+  void reserve(const Device& device, uint64_t bytes, ops::LiveMemory& account, bool is_limited);
+  Address first() const { return memory_.first; }
+
+ private:
+  Buffer memory_;
+};
+
+// Arenas of each device: one for the contexts of an execution, one for those of parts that run within them, and so on.
+class Arenas {
+ public:
+  Arena& at(size_t depth, const Device& device) { return arenas_[{depth, &device}]; }
+
+ private:
+  std::map<std::pair<size_t, const Device*>, Arena> arenas_;
+};
+
+// Where contexts run: their arenas, and what runs may take. Contexts that share arenas share an account, too.
+struct ContextPlace {
+  std::shared_ptr<Arenas> arenas;
+  size_t depth = 0;
+  const ops::InterpreterOptions& limits;
+};
+
+// One execution of a program: its arena, its calls, and what reference steps made.
+class Context {
+ public:
+  Context(const Program& program, const ContextPlace& place, bool profiles);
+  // By itself.
+  Context(const Program& program, const ops::InterpreterOptions& limits, bool profiles)
+      : Context(program, {std::make_shared<Arenas>(), 0, limits}, profiles) {}
+
+  // Runs once. `wanted` are outputs of the model and values that the program keeps; what is given to `sink` has memory
+  // of its own, or that of `places`.
+  void run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
+           const std::map<ir::ValueId, OutputPlace>& places = {});
+  // Lets go of all that it holds for its next run, which makes it again.
+  void rest();
+  double seconds() const { return seconds_; }
+  // By step, of the last run.
+  const std::vector<double>& step_seconds() const { return step_seconds_; }
+
+ private:
+  void bind_to_arenas();
+  void take_inputs(std::span<const ops::InputDatum> inputs);
+  void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
+  tensor::StoragePtr output_memory(size_t slot);
+  // Has memory that a run is about to take on its account.
+  void require(uint64_t bytes);
+  void count(const tensor::Datum& made);
+  Address address_of(size_t slot);
+  Address address_of_constant(size_t slot);
+  void set_arguments(const Step& step, Arguments& arguments);
+  void rebind(size_t index);
+  void run_steps();
+  void wait_for_all();
+  void run_step(size_t index);
+  void run_kernel(size_t index);
+  void run_transfer(const Step& step);
+  double timed_step(size_t index);
+  void run_reference(const Step& step);
+  void run_part(size_t index);
+  void keep_outputs(const Step& step, std::span<const tensor::Datum> outputs);
+  tensor::Datum read(size_t slot);
+  tensor::Datum given_out(size_t slot);
+
+  const Program& program_;
+  const bool is_limited_;                // in memory
+  ops::InterpreterOptions part_limits_;  // on the account of this run
+  const ContextPlace parts_place_;
+  BodyRuns bodies_;
+  ops::Interpreter interpreter_;
+  bool profiles_;
+  // Of one device.
+  struct Side {
+    Arena& arena;
+    std::unique_ptr<Queue> queue;
+    std::optional<uint64_t> bound_to = std::nullopt;  // the address at which the arena lay
+  };
+  std::vector<Side> sides_;
+  bool waits_for_each_ = false;                                   // so that an error names its layer
+  std::map<size_t, Buffer> constants_;                            // by slot, of devices that are not the host
+  std::vector<std::unique_ptr<Call>> calls_;                      // by step; null: reference
+  std::vector<Arguments> arguments_;                              // by step: the last ones
+  std::vector<bool> is_rebound_;                                  // by step: an address may change from run to run
+  std::vector<tensor::Datum> datums_;                             // by slot: inputs, outputs, what reference steps made
+  std::vector<std::array<tensor::StoragePtr, 2>> output_memory_;  // by slot: of the last outputs that lie in ours
+  std::map<size_t, PartRun> parts_;                               // by step
+  std::vector<double> step_seconds_;
+  double seconds_ = 0;
+};
+
+}  // namespace assay::engine
