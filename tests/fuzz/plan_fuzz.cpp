@@ -68,7 +68,9 @@ std::vector<std::byte> make_plan() {
                                            findings);
   const backends::Shapes shapes = {{"x", {3, 2}}};
   const backends::Planned planned(backends::Lowered(model, shapes, {}, {}), engine::Devices(device()), {}, {});
-  engine::Manifest manifest{.machine = "a machine", .source = "", .signature = exec::signature_of(model)};
+  engine::Manifest manifest{.devices = {{.device = "cpu", .parts = {{"processor", "x"}}}},
+                            .source = "",
+                            .signature = exec::signature_of(model)};
   manifest.profiles = {{{.input = "x", .least = {1, 2}, .best = {3, 2}, .most = {4, 2}}}};
   const TemporaryFolder folder;
   engine::PlanSections sections(folder.path() / "plan");

@@ -59,7 +59,8 @@ EXCEPTIONS = {
     "test_dft_inverse_opset19": NOISE,
     "test_attention_4d_causal_fp16_expanded": ORDER,
 }
-BACKENDS = ["openvino", "ref", "engine", "onnxrt"]  # the slowest first
+ON_DEVICES = ["engine-far", "engine-turns"]  # the engine on the far device of tests/support
+BACKENDS = ["openvino", "ref", "engine", *ON_DEVICES, "onnxrt"]  # the slowest first
 ASKED = 20  # one of so many tests is asked of the rivals
 MOST_LISTED = 40
 
@@ -143,7 +144,7 @@ ENGINE_PASSES = set()
 def judge(backend, reasons):
     """The lines about what is not as EXCEPTIONS says."""
     exceptions = dict(EXCEPTIONS)
-    if backend == "engine":
+    if backend != "ref":
         exceptions = {name: why for name, why in exceptions.items() if name not in ENGINE_PASSES} | ENGINE_FAILS
     lines = [f"FAIL {backend} {name}: {reason}" for name, reason in reasons.items() if reason and name not in exceptions]
     for name, why in exceptions.items():
@@ -155,7 +156,7 @@ def judge(backend, reasons):
 
 
 def faults_of(columns):
-    lines = [line for backend in ("ref", "engine") if backend in columns for line in judge(backend, columns[backend])]
+    lines = [line for backend in ("ref", "engine", *ON_DEVICES) if backend in columns for line in judge(backend, columns[backend])]
     if "openvino" in columns:
         lines += judge_by_list("openvino", columns["openvino"])
     if "onnxrt" in columns and ORT in columns:

@@ -1,13 +1,14 @@
 """Single operators, short chains and pieces of networks at the sizes of real models, on the engine beside ONNX Runtime.
 
-    engine_sizes_test.py RUN_TOOL [--seed N|random] [--count K] [--draw I] [--only NAME,NAME] [--verbose]
+    engine_sizes_test.py RUN_TOOL [--seed N|random] [--count K] [--draw I] [--only NAME,NAME] [--device far|turns]
+        [--verbose]
 
 Small tensors seldom reach what divides work among threads, goes block by block, or begins beyond a size. Operands are
 inputs, constants or computed (sized_ops/views.py), and draws run with 1 to 3 threads, some with `--strict`, measured
 tactics, fewer kernels, bfloat16, open shapes, or a plan that was saved and loaded. Tolerances grow with the magnitude
 of results and the length of sums. Where the two differ, the reference in float64 says who is right; what ONNX Runtime
 does otherwise is in sized_ops/known.py, with a reason. What it refuses is compared with the reference. `--only` takes
-names of functions that draw.
+names of functions that draw. `--device` runs them on the far device of tests/support, alone or by turns with the host.
 """
 
 import pathlib
@@ -75,17 +76,20 @@ def report(options, number, made, what, source):
           f"{options.run_tool} --seed {options.seed} --draw {number}\n  saved: {folder}", flush=True)
 
 
-def parse_arguments():
+def parse_arguments(words):
     options = arguments.parser("run_tool", DEFAULT_SEED, DEFAULT_COUNT)
     options.add_argument("--only")
+    options.add_argument("--device", choices=["far", "turns"])
     options.add_argument("--verbose", action="store_true", help="a line for each draw that is not the same")
-    return arguments.parse(options)
+    return arguments.parse(options, words)
 
 
 def run(options, judge_, number):
     made = draw.make(options.seed, number, options.only.split(",") if options.only else None)
     if made is None:
         return
+    if options.device:
+        made.backend = made.backend.replace("engine", f"engine-{options.device}", 1)
     state, what = judge_.judge(made)
     judge_.states[state] += 1
     if state == "failed":
@@ -94,8 +98,8 @@ def run(options, judge_, number):
         print(f"{state} {number} {made.name}: {what[:300]}")
 
 
-def main():
-    options = parse_arguments()
+def main(words=None):
+    options = parse_arguments(words)
     warnings.simplefilter("ignore")
     np.seterr(all="ignore")
     start = time.monotonic()

@@ -1,11 +1,12 @@
-"""Random graphs through our reference and our inference, beside ONNX Runtime and onnx's shape inference.
+"""Random graphs through our reference, our engine and our inference, beside ONNX Runtime and onnx's shape inference.
 
     random_graphs_test.py INFER_TOOL [--seed N|random] [--count K] [--draw I]
 
 Graphs of 5 to 30 nodes with computed shapes, conditional branches and calls of a local function; inputs have symbolic
-dims. Every value of the graph is compared: the reference must give what ONNX Runtime gives, and what is inferred must
-hold for ONNX Runtime's real shapes. Prints the share of dims that ours and that onnx's shape inference (with data
-propagation) find, as numbers or as expressions in the inputs' symbols.
+dims. Every value of the graph is compared: the reference and the engine, also on the far device of tests/support, must
+give what ONNX Runtime gives, and what is inferred must hold for ONNX Runtime's real shapes. Prints the share of dims
+that ours and that onnx's shape inference (with data propagation) find, as numbers or as expressions in the inputs'
+symbols.
 """
 
 import json
@@ -24,6 +25,7 @@ from random_ops.graphs import Builder
 
 DEFAULT_SEED = 20
 DEFAULT_COUNT = 150
+BACKENDS = ("ref", "engine", "engine-far", "engine-turns")
 RELATIVE = 2e-4  # rounding of float32 through up to 30 nodes, of the largest element
 
 
@@ -69,7 +71,10 @@ class Judge:
 
     def run(self, model, feeds, real):
         path = models.save(model, feeds, self.folder / "all")
-        answer = self.run_tool.ask("\t".join(map(str, (path, path.parent, path.parent, "ref"))))
+        return [f"{backend}: {fault}" for backend in BACKENDS for fault in self.run_on(backend, path, real)]
+
+    def run_on(self, backend, path, real):
+        answer = self.run_tool.ask("\t".join(map(str, (path, path.parent, path.parent, backend))))
         if not answer.startswith("ok"):
             return [answer]
         faults = []

@@ -22,6 +22,7 @@
 #include "runners/onnx_index.h"
 #include "runners/run_model.h"
 #include "runners/value_compare.h"
+#include "support/far_backend.h"
 
 namespace {
 
@@ -176,7 +177,7 @@ class Report {
 
 void run(const Options& options) {
   using Clock = std::chrono::steady_clock;
-  const exec::BackendPtr backend = exec::find_backend(options.backend);
+  const exec::BackendPtr backend = testing_support::find_any_backend(options.backend);
   Report report(options);
   bool started = options.from.empty();
   for (const OnnxTest& test : read_onnx_index(options.folder / "index.json")) {

@@ -20,6 +20,7 @@
 #include "runners/known_failures.h"
 #include "runners/run_model.h"
 #include "runners/value_weakness.h"
+#include "support/far_backend.h"
 
 namespace {
 
@@ -80,7 +81,8 @@ Tolerance default_tolerance(const fs::path& file) {
 
 class Runner {
  public:
-  explicit Runner(const Options& options) : options_(options), backend_(exec::find_backend(options.backend)) {
+  explicit Runner(const Options& options)
+      : options_(options), backend_(testing_support::find_any_backend(options.backend)) {
     if (!options.known.empty()) known_ = KnownFailures(options.known);
   }
 

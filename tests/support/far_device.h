@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/device/device.h"
+#include "engine/weights/packed_weights.h"
 
 namespace assay::testing_support {
 namespace far {
@@ -88,6 +89,23 @@ inline std::unique_ptr<engine::Kernel> made_far(std::unique_ptr<engine::Kernel> 
   return near ? std::make_unique<FarKernel>(std::move(near)) : nullptr;
 }
 
+// Forms of the far device, where the kernels of the host find them.
+class NearWeights final : public engine::PackedWeights {
+ public:
+  explicit NearWeights(engine::PackedWeights& far) : far_(far) {}
+  engine::Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                     const std::function<void(std::byte*)>& fill) override {
+    engine::Buffer given = far_.get(weights, form, size_bytes, fill);
+    given.first = near_from(given.first);
+    return given;
+  }
+  bool has(const tensor::Tensor& weights, const std::string& form) const override { return far_.has(weights, form); }
+  void settle() override { far_.settle(); }
+
+ private:
+  engine::PackedWeights& far_;
+};
+
 class FarImplementation final : public engine::Implementation {
  public:
   FarImplementation(const engine::Implementation& near, Refuses refuses) : near_(near), refuses_(refuses) {}
@@ -96,7 +114,10 @@ class FarImplementation final : public engine::Implementation {
   bool yields(const engine::Layer& layer) const override { return near_.yields(layer); }
   std::unique_ptr<engine::Kernel> make(const engine::Layer& layer, std::string_view variant) const override {
     if (is_refused(layer)) return nullptr;
-    return made_far(near_.make(layer, variant));
+    engine::Layer own = layer;
+    NearWeights weights(*layer.packed);
+    own.packed = &weights;
+    return made_far(near_.make(own, variant));
   }
 
  private:
@@ -127,14 +148,14 @@ class FarDevice final : public engine::Device {
   bool is_host() const override { return false; }
   engine::LayoutRule layout_rule(const engine::Layer& layer) const override { return host_.layout_rule(layer); }
   std::span<const engine::Implementation* const> implementations() const override { return all_; }
-  bool multiplies(tensor::DType dtype) const override { return host_.multiplies(dtype); }
+  const engine::LoweringRules& rules() const override { return host_.rules(); }
   std::unique_ptr<engine::Kernel> make_copy(const engine::TensorDesc& from,
                                             const engine::TensorDesc& to) const override {
     return far::made_far(host_.make_copy(from, to));
   }
   engine::Buffer allocate(uint64_t size_bytes) const override { return far::far_from(host_.allocate(size_bytes)); }
-  engine::Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
-    return far::far_from(host_.allocate_sample(dtype, size_bytes));
+  void fill_sample(const engine::Buffer& buffer, tensor::DType dtype) const override {
+    host_.fill_sample({far::near_from(buffer.first), buffer.bytes, buffer.owner}, dtype);
   }
   uint64_t alignment() const override { return 256; }
   uint64_t free_bytes() const override { return free_bytes_; }
@@ -146,7 +167,11 @@ class FarDevice final : public engine::Device {
     return host_.measure(dynamic_cast<far::FarCall&>(call).near(), budget, {});
   }
   uint64_t cache_bytes() const override { return host_.cache_bytes(); }
-  std::string fingerprint() const override { return "far, " + host_.fingerprint(); }
+  engine::Fingerprint fingerprint() const override {
+    engine::Fingerprint found = host_.fingerprint();
+    found.device = name();
+    return found;
+  }
 
  private:
   const engine::Device& host_;

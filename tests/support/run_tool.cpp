@@ -12,6 +12,7 @@
 
 #include "exec/backend.h"
 #include "onnx/value_file.h"
+#include "support/far_backend.h"
 #include "support/loaded_model.h"
 #include "support/tool_lines.h"
 #include "support/value_bytes.h"
@@ -68,7 +69,7 @@ struct Way {
 
 Way way_of(std::string_view text) {
   const std::vector<std::string_view> words = split(text, '+');
-  Way way{.backend = exec::find_backend(std::string(words[0]))};
+  Way way{.backend = testing_support::find_any_backend(std::string(words[0]))};
   for (const std::string_view word : std::span(words).subspan(1)) {
     const std::string name(word.substr(0, word.find('=')));
     const std::string value(word.substr(std::min(name.size() + 1, word.size())));

@@ -1,65 +1,10 @@
-#include "backends/engine/engine_session.h"
-#include "backends/engine/plans.h"
-#include "base/error.h"
-#include "ir/verify.h"
-#include "ops/resolve.h"
-
-namespace assay::backends {
-namespace {
-
-class EngineBackend final : public exec::Backend {
- public:
-  std::string_view name() const override { return "engine"; }
-  std::string_view title() const override { return "the engine"; }
-  std::vector<exec::Setting> settings() const override { return declared_engine_settings(); }
-  exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
-
-  // What no kernel computes runs on the reference operators.
-  std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
-    return exec::make_backend("ref")->refusals(model, search);
-  }
-
-  std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
-                                         Diagnostics& findings) const override {
-    return make_engine_session(model, options, findings);
-  }
-
-  void build_plan(const ir::Model& model, const exec::SessionOptions& options, const std::filesystem::path& plan,
-                  Diagnostics& findings) const override {
-    refuse_unknown(model);
-    Plans plans(model, options, true, findings);
-    plans.build_for(plan);
-    if (!plans.plan_profiles()) {
-      findings.warn("engine_profile", "", "no shapes are given for the open inputs: nothing is planned ahead",
-                    "trt_opt_shapes");
-    }
-    plans.save_built();
-  }
-
-  std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
-                                           Diagnostics& findings) const override {
-    return open_engine_plan(plan, options, findings);
-  }
-
- private:
-  // What every run of the plan would end at.
-  void refuse_unknown(const ir::Model& model) const {
-    for (const exec::Refusal& refusal : refusals(model, {})) {
-      if (model[refusal.node].graph != model.main_graph()) continue;
-      with_frame([&] { return ir::describe(model, refusal.node); },
-                 [&] { throw Error(ErrorCode::unsupported, refusal.reason).remedied_by(refusal.remedy); });
-    }
-  }
-};
-
-}  // namespace
-}  // namespace assay::backends
+#include "backends/engine/engine_backend.h"
 
 namespace assay::exec {
 
 Backends backends_engine_backend() {
   Backends backends;
-  backends.push_back(std::make_unique<backends::EngineBackend>());
+  backends.push_back(backends::make_engine_backend(backends::find_devices));
   return backends;
 }
 

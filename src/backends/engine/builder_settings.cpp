@@ -39,7 +39,7 @@ std::shared_ptr<engine::TimingCache> load_caches(const std::vector<std::string>&
       continue;
     }
     const engine::TimingCache read = load_cache(path);
-    if (read.size() > 0 && !read.has(device.fingerprint())) {
+    if (read.size() > 0 && !read.has(text_of(device.fingerprint()))) {
       findings.warn("timing_cache", "",
                     fmt::format("the timing cache `{}` is of another machine: it is not used", printable(path)));
     }

@@ -88,17 +88,18 @@ std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
 }  // namespace
 
 std::unique_ptr<exec::Session> make_engine_session(const ir::Model& model, const exec::SessionOptions& options,
-                                                   Diagnostics& findings) {
-  return std::make_unique<EngineSession>(nullptr, std::make_unique<Plans>(model, options, false, findings));
+                                                   DevicesPtr devices, Diagnostics& findings) {
+  return std::make_unique<EngineSession>(nullptr,
+                                         std::make_unique<Plans>(model, options, std::move(devices), false, findings));
 }
 
 std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& path, const exec::SessionOptions& options,
-                                                Diagnostics& findings) {
+                                                DevicesPtr devices, Diagnostics& findings) {
   auto origin = std::make_unique<Origin>();
   const engine::Manifest& manifest = origin->plan.emplace(engine::open_plan(path)).manifest();
   check_settings_of_plan(options.settings, manifest);
-  auto plans = std::make_unique<Plans>(*origin->plan, options, findings);
-  const std::string difference = engine::machine_difference(manifest.machine, plans->machine());
+  auto plans = std::make_unique<Plans>(*origin->plan, options, devices, findings);
+  const std::string difference = engine::machine_difference(manifest.devices, plans->fingerprints());
   const std::string refit = options.settings.text(setting::kRefit);
   if (difference.empty() && refit.empty() && !manifest.is_stripped) {
     return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
@@ -113,7 +114,7 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
   Diagnostics told;  // what settings say was said
   exec::SessionOptions anew = options;
   anew.path = refit.empty() ? manifest.source : refit;
-  plans = std::make_unique<Plans>(*origin->model, anew, false, told);
+  plans = std::make_unique<Plans>(*origin->model, anew, std::move(devices), false, told);
   plans->adopt(manifest);
   plans->adopt_tactics(manifest);
   return std::make_unique<EngineSession>(std::move(origin), std::move(plans));

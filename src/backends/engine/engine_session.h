@@ -1,5 +1,6 @@
 #pragma once
 
+#include "backends/engine/devices.h"
 #include "exec/backend.h"
 
 namespace assay::backends {
@@ -7,9 +8,9 @@ namespace assay::backends {
 // The built-in engine with a model: planned for the shapes of its inputs when they are known, otherwise once for each
 // set of shapes that runs bring.
 std::unique_ptr<exec::Session> make_engine_session(const ir::Model& model, const exec::SessionOptions& options,
-                                                   Diagnostics& findings);
+                                                   DevicesPtr devices, Diagnostics& findings);
 // The same with a plan. One that was built for another machine is built anew, if the model still lies where it lay.
 std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
-                                                Diagnostics& findings);
+                                                DevicesPtr devices, Diagnostics& findings);
 
 }  // namespace assay::backends

@@ -161,7 +161,7 @@ void save_timing_cache(const std::string& path, engine::TimingCache& cache) {
 }
 
 void tell_unused_types(const exec::Settings& settings, const engine::Precision& precision, Diagnostics& findings) {
-  if (settings.has(kBfloat16) && !precision.multiplies_bfloat16) {
+  if (settings.has(kBfloat16) && !precision.rules.has(tensor::DType::bfloat16)) {
     findings.warn("engine_precision", "",
                   "bfloat16 is permitted and hardly used: this processor has no instructions for it, so that only "
                   "weights of products of few rows are stored in it");

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/paths.h"
-#include "engine/devices/cpu/onednn/library.h"
 #include "engine/layers/quantization.h"
 #include "formats/tactic_replay.h"
 
@@ -18,17 +17,6 @@ bool is_open(const exec::Port& port) {
   if (!port.type || port.type->kind != ir::TypeKind::tensor) return false;
   return !port.type->ranked ||
          std::ranges::any_of(port.type->dims, [](const exec::PortDim& dim) { return !dim.size.has_value(); });
-}
-
-// The processor, with the libraries that are found.
-std::unique_ptr<const engine::Device> find_device(const exec::LibrarySearch& search, Diagnostics& findings) {
-  std::string reason;
-  const engine::cpu::Libraries libraries{engine::cpu::onednn::Library::find(search, reason)};
-  if (libraries.onednn == nullptr) {
-    findings.warn("engine_library", "",
-                  "engine: some products run on the slower operators of the reference: " + reason);
-  }
-  return engine::cpu::make_device(libraries);
 }
 
 }  // namespace
@@ -42,13 +30,15 @@ auto Plans::with_threads(Fn&& fn) const {
   return fn();
 }
 
-Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool measures, Diagnostics& findings)
+Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, DevicesPtr devices, bool measures,
+             Diagnostics& findings)
     : source_(source),
       options_(options),
       signature_(exec::signature_of(source)),
       tapped_(source, options.values),
-      device_(find_device(options.search, findings)) {
-  settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, measures, findings); });
+      devices_(std::move(devices)) {
+  settings_ =
+      with_threads([&] { return read_engine_settings(options.settings, devices_->first(), measures, findings); });
   tell_unused_types(options.settings, settings_.config.precision, findings);
   profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
@@ -59,14 +49,15 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, bool 
   }
 }
 
-Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings)
+Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, DevicesPtr devices,
+             Diagnostics& findings)
     : source_(saved.source()),
       options_(options),
       signature_(saved.manifest().signature),
       tapped_(source_, options.values),
       saved_(&saved),
-      device_(find_device(options.search, findings)) {
-  settings_ = with_threads([&] { return read_engine_settings(options.settings, *device_, false, findings); });
+      devices_(std::move(devices)) {
+  settings_ = with_threads([&] { return read_engine_settings(options.settings, devices_->first(), false, findings); });
   adopt(saved.manifest());
   tell_unused_types(options.settings, settings_.config.precision, findings);
   check_profile();
@@ -76,7 +67,7 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
 void Plans::adopt(const engine::Manifest& manifest) {
   settings_.config.is_strict = manifest.is_strict;
   settings_.config.precision = manifest.precision;
-  engine::set_machine(settings_.config.precision, *device_, manifest.is_strict);
+  engine::set_machine(settings_.config.precision, devices_->first(), manifest.is_strict);
   engine::TacticOptions& tactics = settings_.config.tactics;
   tactics.most_workspace_bytes = manifest.most_workspace_bytes;
   tactics.families = manifest.families;
@@ -87,7 +78,7 @@ void Plans::adopt(const engine::Manifest& manifest) {
 
 // Values that runs ask for are not merged where shapes come with the feeds: layers are others then.
 void Plans::adopt_tactics(const engine::Manifest& manifest) {
-  if (!options_.values.empty() || manifest.machine != machine()) return;
+  if (!options_.values.empty() || manifest.devices != fingerprints()) return;
   for (const engine::PlannedModel& planned : manifest.planned) {
     replays_.emplace(planned.shapes, engine::tactics_of(planned.layers));
   }
@@ -101,8 +92,8 @@ void Plans::check_profile() const {
       .about("optimization_profile");
 }
 
-std::string Plans::machine() const {
-  return with_threads([&] { return device_->fingerprint(); });
+std::vector<engine::Fingerprint> Plans::fingerprints() const {
+  return with_threads([&] { return devices_->fingerprints(); });
 }
 
 bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inputs, is_open); }
@@ -187,18 +178,17 @@ std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
   if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;
   return std::make_shared<const Planned>(Lowered(source_, shapes, kept_apart(shapes), settings_.config.precision),
-                                         engine::Devices(*device_), std::move(program), options_.values);
+                                         devices_->all(), std::move(program), options_.values);
 }
 
 // On another number of threads, a tactic may not compute its layer.
 std::shared_ptr<const Planned> Plans::make_saved(size_t number, engine::ProgramOptions program) const {
   const engine::Manifest& manifest = saved_->manifest();
   const auto make = [&] {
-    return std::make_shared<const Planned>(Lowered(*saved_, number), engine::Devices(*device_), program,
-                                           options_.values);
+    return std::make_shared<const Planned>(Lowered(*saved_, number), devices_->all(), program, options_.values);
   };
   program.tactics.replayed = engine::tactics_of(manifest.planned[number].layers);
-  if (manifest.machine == device_->fingerprint()) return make();
+  if (manifest.devices == devices_->fingerprints()) return make();
   const auto made = attempt(make);
   if (const auto* planned = std::get_if<0>(&made)) return *planned;
   program.tactics.replayed.clear();
@@ -214,7 +204,7 @@ void Plans::save_files(const std::vector<engine::LayerRecord>& layers) const {
 
 engine::Manifest Plans::manifest() const {
   engine::Manifest manifest;
-  manifest.machine = machine();
+  manifest.devices = fingerprints();
   const engine::TacticOptions& tactics = settings_.config.tactics;
   manifest.is_strict = settings_.config.is_strict;
   manifest.precision = settings_.config.precision;

@@ -5,9 +5,9 @@
 #include <mutex>
 #include <optional>
 
+#include "backends/engine/devices.h"
 #include "backends/engine/engine_settings.h"
 #include "backends/engine/planned.h"
-#include "engine/devices/cpu/device.h"
 #include "engine/plan/plan_models.h"
 #include "engine/plan/saved_plan.h"
 #include "exec/tapped_values.h"
@@ -21,9 +21,10 @@ constexpr size_t kKeptPlans = 32;  // of a session, and contexts of an execution
 class Plans {
  public:
   // Of a source model, which must outlive it. `measures`: tactics are, also where nobody asked for it.
-  Plans(const ir::Model& source, const exec::SessionOptions& options, bool measures, Diagnostics& findings);
+  Plans(const ir::Model& source, const exec::SessionOptions& options, DevicesPtr devices, bool measures,
+        Diagnostics& findings);
   // Of a plan that has some already. It must outlive it, and have been built for this machine.
-  Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, Diagnostics& findings);
+  Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, DevicesPtr devices, Diagnostics& findings);
 
   // What was decided when a plan was built holds for all that is planned here.
   void adopt(const engine::Manifest& manifest);
@@ -43,7 +44,7 @@ class Plans {
   // All that was planned, as a file.
   void save(const std::filesystem::path& path) const;
 
-  std::string machine() const;
+  std::vector<engine::Fingerprint> fingerprints() const;
   const exec::SessionOptions& options() const { return options_; }
   const exec::Signature& signature() const { return signature_; }
   const exec::TappedValues& tapped() const { return tapped_; }
@@ -68,7 +69,7 @@ class Plans {
   const exec::TappedValues tapped_;
   const engine::SavedPlan* saved_ = nullptr;
   bool is_preparing_ = true;
-  std::unique_ptr<const engine::Device> device_;
+  const DevicesPtr devices_;
   EngineSettings settings_;
   std::vector<engine::Profile> profiles_;
   std::map<Shapes, std::map<std::string, std::string, std::less<>>> replays_;  // tactics of an earlier plan

@@ -6,21 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/device/fingerprint.h"
 #include "engine/device/kernel.h"
+#include "engine/device/lowering_rules.h"
 
 namespace assay::engine {
-
-// Memory of one device; it is freed with the last copy.
-struct Buffer {
-  Address first;
-  uint64_t bytes = 0;
-  std::shared_ptr<const void> owner = nullptr;  // null: there is no memory
-};
-
-struct Extent {
-  Address first;
-  uint64_t bytes = 0;
-};
 
 // Work for one device, done in the order in which it was added. Belongs to one execution; for one thread at a time.
 class Queue {
@@ -51,14 +41,13 @@ class Device {
   virtual LayoutRule layout_rule(const Layer& layer) const = 0;
   // Implementations, in order of preference.
   virtual std::span<const Implementation* const> implementations() const = 0;
-  // True if its products of this type are at least as fast as those of float32.
-  virtual bool multiplies(tensor::DType dtype) const = 0;
+  virtual const LoweringRules& rules() const = 0;
   // Copies a tensor from one layout to another.
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
   // Memory that suits its kernels. Error (limit) if there is none left.
   virtual Buffer allocate(uint64_t size_bytes) const = 0;
-  // The same, filled with ordinary numbers, to measure kernels on.
-  virtual Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const = 0;
+  // Fills memory with ordinary numbers, to measure kernels on; of an undefined type: with such of any float.
+  virtual void fill_sample(const Buffer& buffer, tensor::DType dtype) const = 0;
   // Multiple of bytes at which values begin.
   virtual uint64_t alignment() const = 0;
   // Bytes that a program can still take.
@@ -69,8 +58,7 @@ class Device {
   virtual double measure(Call& call, double budget, std::span<const Extent> cold) const = 0;
   // Bytes that are as fast as a cache when they are read again soon enough.
   virtual uint64_t cache_bytes() const = 0;
-  // Facts that measurements and packed weights depend on: processor, libraries, number of threads.
-  virtual std::string fingerprint() const = 0;
+  virtual Fingerprint fingerprint() const = 0;
 };
 
 // Devices of a program in order of preference; the last one is the host. They outlive it.
@@ -87,9 +75,5 @@ class Devices {
  private:
   std::vector<const Device*> all_;
 };
-
-// Places in the memory of the host.
-inline Address host_address(const void* bytes) { return {reinterpret_cast<uint64_t>(bytes)}; }
-inline std::byte* host_bytes(Address address) { return reinterpret_cast<std::byte*>(address.value); }
 
 }  // namespace assay::engine

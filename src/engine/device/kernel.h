@@ -5,17 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/device/buffer.h"
 #include "engine/layers/layer.h"
 
 namespace assay::engine {
 
 class Queue;
-
-// A place in a device's memory; only the device knows its meaning. On the host it is a pointer.
-struct Address {
-  uint64_t value = 0;
-  Address operator+(uint64_t bytes) const { return {value + bytes}; }
-};
 
 // Where a layer's operands, results and scratch memory are.
 struct Arguments {

@@ -19,7 +19,8 @@ constexpr std::array<std::string_view, 5> kMoves = {"Reshape", "Transpose", "Fla
 
 class CodesThrough {
  public:
-  CodesThrough(ir::Model& model, ir::Rewriter& rewriter) : model_(model), rewriter_(rewriter), inference_(model) {
+  CodesThrough(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows)
+      : model_(model), rewriter_(rewriter), few_rows_(few_rows), inference_(model) {
     inference_.run();
   }
 
@@ -91,7 +92,7 @@ class CodesThrough {
     const ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
     if (!user.valid() || attention_.contains(dequantizer)) return true;  // it has several users, or is an output
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
-    return !quantized_group(model_, inference_, user, constant).empty();
+    return !quantized_group(model_, inference_, user, constant, few_rows_).empty();
   }
 
   bool passes_codes(ir::NodeId node) const {
@@ -172,16 +173,17 @@ class CodesThrough {
 
   ir::Model& model_;
   ir::Rewriter& rewriter_;
+  int64_t few_rows_;
   ops::Inference inference_;
   std::set<ir::NodeId> attention_;  // nodes of those of codes
 };
 
 }  // namespace
 
-void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter) {
-  CodesThrough(model, rewriter).drop_repeated();
-  CodesThrough(model, rewriter).move_behind();
-  CodesThrough(model, rewriter).drop_inverses();
+void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows) {
+  CodesThrough(model, rewriter, few_rows).drop_repeated();
+  CodesThrough(model, rewriter, few_rows).move_behind();
+  CodesThrough(model, rewriter, few_rows).drop_inverses();
 }
 
 }  // namespace assay::engine

@@ -17,6 +17,6 @@ namespace assay::engine {
 // Before: DequantizeLinear, then QuantizeLinear with the same scale, zero point and type
 // After:  the codes
 // Class: exact
-void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter);
+void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows);
 
 }  // namespace assay::engine

@@ -26,13 +26,13 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr size_t kMostNodes = 24;       // of a layer
 constexpr int64_t kFirstIrVersion = 8;  // that has functions
 constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
 
 class LayerFormer {
  public:
-  LayerFormer(ir::Model& model, ir::Rewriter& rewriter) : model_(model), rewriter_(rewriter), inference_(model) {
+  LayerFormer(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules)
+      : model_(model), rewriter_(rewriter), rules_(rules), inference_(model) {
     inference_.run();
   }
 
@@ -50,7 +50,7 @@ class LayerFormer {
       if (seed.empty()) continue;
       groups_.push_back(grown_from(std::move(seed)));
     }
-    join_chains(model_, inference_, groups_);
+    join_chains(model_, inference_, rules_.most_chain_values, groups_);
     append_reductions(model_, inference_, groups_, [this](ValueId v) { return constant(v); });
     for (const std::vector<NodeId>& group : groups_) {
       if (group.size() < 2) continue;
@@ -66,7 +66,8 @@ class LayerFormer {
   void form_quantized(const std::vector<NodeId>& nodes) {
     std::vector<std::vector<NodeId>> seeds;
     for (const NodeId node : nodes) {
-      std::vector<NodeId> seed = quantized_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
+      std::vector<NodeId> seed = quantized_group(
+          model_, inference_, node, [this](ValueId v) { return constant(v); }, rules_.few_rows);
       if (seed.empty()) continue;
       taken_.insert(seed.begin(), seed.end());
       seeds.push_back(std::move(seed));
@@ -198,10 +199,10 @@ class LayerFormer {
   // As far as the nodes from `first` on can be computed together.
   template <typename Fits>
   void grow(std::vector<NodeId>& group, size_t first, Fits&& fits) const {
-    while (group.size() < kMostNodes) {
+    while (group.size() < rules_.most_nodes) {
       const size_t before = group.size();
       if (extend(group, fits) == 0) return;
-      if (count_chain_values(model_, inference_, std::span(group).subspan(first)) <= kMostChainValues) continue;
+      if (count_chain_values(model_, inference_, std::span(group).subspan(first)) <= rules_.most_chain_values) continue;
       group.resize(before);
       return;
     }
@@ -227,7 +228,7 @@ class LayerFormer {
     std::set<std::pair<uint64_t, NodeId>> open;  // in the order of the graph
     std::vector<NodeId> added;
     if (!find_users(model_[group.back()].results.front(), open) || open.empty()) return 0;
-    while (!open.empty() && group.size() + added.size() < kMostNodes) {
+    while (!open.empty() && group.size() + added.size() < rules_.most_nodes) {
       const NodeId next = open.begin()->second;
       const bool is_last = open.size() == 1;
       open.erase(open.begin());
@@ -348,6 +349,7 @@ class LayerFormer {
 
   ir::Model& model_;
   ir::Rewriter& rewriter_;
+  const LoweringRules& rules_;
   ops::Inference inference_;
   std::set<NodeId> taken_;
   std::vector<std::vector<NodeId>> groups_;
@@ -356,6 +358,8 @@ class LayerFormer {
 
 }  // namespace
 
-void form_layers(ir::Model& model, ir::Rewriter& rewriter) { LayerFormer(model, rewriter).run(); }
+void form_layers(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
+  LayerFormer(model, rewriter, rules).run();
+}
 
 }  // namespace assay::engine

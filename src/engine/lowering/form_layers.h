@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/device/lowering_rules.h"
 #include "ir/rewriter.h"
 
 namespace assay::engine {
@@ -10,6 +11,6 @@ namespace assay::engine {
 // After:  the call of a function with these operators
 // Only if: all of them compute float32 values of the same, known shape
 // Class: exact
-void form_layers(ir::Model& model, ir::Rewriter& rewriter);
+void form_layers(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 }  // namespace assay::engine

@@ -14,8 +14,8 @@ using Group = std::vector<ir::NodeId>;
 
 class ChainJoiner {
  public:
-  ChainJoiner(const ir::Model& model, const ops::Inference& inference, std::vector<Group>& groups)
-      : model_(model), inference_(inference), groups_(groups) {
+  ChainJoiner(const ir::Model& model, const ops::Inference& inference, size_t most_values, std::vector<Group>& groups)
+      : model_(model), inference_(inference), most_values_(most_values), groups_(groups) {
     for (size_t i = 0; i < groups.size(); ++i) {
       if (!is_chain(groups[i])) continue;
       for (const ir::NodeId node : groups[i]) owners_[node] = i;
@@ -60,7 +60,7 @@ class ChainJoiner {
     Group joined = groups_[into];
     joined.insert(joined.end(), groups_[from].begin(), groups_[from].end());
     std::ranges::sort(joined, {}, [&](ir::NodeId node) { return model_[node].order; });
-    if (count_chain_values(model_, inference_, joined) > kMostChainValues) return;
+    if (count_chain_values(model_, inference_, joined) > most_values_) return;
     for (const ir::NodeId node : groups_[from]) owners_[node] = into;
     groups_[into] = std::move(joined);
     groups_[from].clear();
@@ -68,6 +68,7 @@ class ChainJoiner {
 
   const ir::Model& model_;
   const ops::Inference& inference_;
+  size_t most_values_;
   std::vector<Group>& groups_;
   std::map<ir::NodeId, size_t> owners_;  // the chain that a node is part of
 };
@@ -87,9 +88,9 @@ size_t count_chain_values(const ir::Model& model, const ops::Inference& inferenc
   return values.size();
 }
 
-void join_chains(const ir::Model& model, const ops::Inference& inference,
+void join_chains(const ir::Model& model, const ops::Inference& inference, size_t most_values,
                  std::vector<std::vector<ir::NodeId>>& groups) {
-  ChainJoiner(model, inference, groups).run();
+  ChainJoiner(model, inference, most_values, groups).run();
 }
 
 }  // namespace assay::engine

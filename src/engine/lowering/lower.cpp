@@ -64,6 +64,7 @@ std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& 
 }
 
 void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision) {
+  const LoweringRules& rules = precision.rules;
   const NarrowLayers narrow(model, precision);
   ops::Inference inference(model);
   inference.run();
@@ -76,20 +77,21 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   narrow.declare_float16(model, rewriter);
-  widen_halves(model, rewriter, tensor::DType::float16, precision.rounds_halves);
-  if (!precision.multiplies_bfloat16) widen_halves(model, rewriter, tensor::DType::bfloat16, precision.rounds_halves);
+  for (const tensor::DType half : {tensor::DType::float16, tensor::DType::bfloat16}) {
+    if (!rules.has(half)) widen_halves(model, rewriter, half, precision.rounds_halves);
+  }
   spell_heads(model, rewriter);
   spell_fused(model, rewriter);
   spell_qlinear(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
-  spell_transposed_conv(model, rewriter);
-  spell_deep_conv(model, rewriter);
-  spell_deep_pool(model, rewriter);
+  spell_transposed_conv(model, rewriter, rules);
+  if (!rules.has_volumes) spell_deep_conv(model, rewriter);
+  if (!rules.has_volumes) spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);
   spell_variadic(model, rewriter);
   split_dequantized(model, rewriter);
-  expand_weights(model, rewriter);
+  expand_weights(model, rewriter, rules);
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
@@ -98,9 +100,9 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   join_products(model, rewriter);
   narrow.store_bfloat16(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
-  pass_codes_through(model, rewriter);
+  pass_codes_through(model, rewriter, rules.few_rows);
   cast_before_concat(model, rewriter);
-  form_layers(model, rewriter);
+  form_layers(model, rewriter, rules);
 }
 
 }  // namespace assay::engine

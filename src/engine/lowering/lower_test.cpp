@@ -215,6 +215,8 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
                                       "Neg_Cast_1"}));
 }
 
+const LoweringRules kOnlyFloat32 = {.computes = {tensor::DType::float32}};
+
 // Without instructions for bfloat16, a permission is used for weights that few rows are multiplied by, and a model of
 // bfloat16 computes in float32.
 TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {
@@ -227,7 +229,7 @@ TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {
   const std::string products =
       "g (float[2,2] x, float[9,2] z) => (float[2,2] y, float[9,2] k) <float[2,2] w = {1.01, -3.3e38, 0.3, 3.4e38}> { "
       "y = MatMul(x, w) k = MatMul(z, w) }";
-  const Precision permitted = {.bfloat16 = true, .multiplies_bfloat16 = false};
+  const Precision permitted = {.bfloat16 = true, .rules = kOnlyFloat32};
   const ir::Model model = lowered(products, permitted);
   EXPECT_EQ(ops_of(model), (std::vector<std::string>{"MatMul", "MatMul"}));
   std::vector<std::vector<double>> weights;
@@ -241,7 +243,7 @@ TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {
   kept.float32_layers = {"y"};
   EXPECT_EQ(outputs_of(lowered(products, kept)), outputs_of(lowered(products, {})));
   const char* const of_bfloat16 = "g (bfloat16[2,3] x) => (bfloat16[2,3] y) { a = Exp(x) b = Neg(a) y = Sigmoid(b) }";
-  EXPECT_EQ(ops_of(lowered(of_bfloat16, {.multiplies_bfloat16 = false})),
+  EXPECT_EQ(ops_of(lowered(of_bfloat16, {.rules = kOnlyFloat32})),
             (std::vector<std::string>{"Cast_Exp_Neg_Sigmoid_Cast_0"}));
 }
 
@@ -255,7 +257,7 @@ TEST(Lower, nodes_with_missing_operands_or_attributes_of_other_types_stay) {
     inference.run();
     EXPECT_EQ(broken_nodes(model, inference).size(), 1U) << text;
     ir::Rewriter rewriter(model);
-    lower(model, rewriter, {.bfloat16 = true, .multiplies_bfloat16 = false});
+    lower(model, rewriter, {.bfloat16 = true, .rules = kOnlyFloat32});
     EXPECT_TRUE(rewriter.steps().empty()) << text;
   }
 }

@@ -53,7 +53,7 @@ void raise_opset(ir::Model& model, ir::Rewriter& rewriter, int64_t version) {
 }  // namespace
 
 void set_machine(Precision& precision, const Device& device, bool is_strict) {
-  precision.multiplies_bfloat16 = device.multiplies(tensor::DType::bfloat16);
+  precision.rules = device.rules();
   precision.rounds_halves = is_strict || precision.declares_float16();
 }
 
@@ -75,7 +75,7 @@ NarrowLayers::NarrowLayers(const ir::Model& source, const Precision& precision) 
 }
 
 bool NarrowLayers::is_permitted(DType half) const {
-  return half == DType::float16 ? precision_.float16 : precision_.bfloat16 && precision_.multiplies_bfloat16;
+  return half == DType::float16 ? precision_.float16 : precision_.bfloat16 && precision_.rules.has(half);
 }
 
 void NarrowLayers::declare_float16(ir::Model& model, ir::Rewriter& rewriter) const {
@@ -83,16 +83,17 @@ void NarrowLayers::declare_float16(ir::Model& model, ir::Rewriter& rewriter) con
 }
 
 void NarrowLayers::store_bfloat16(ir::Model& model, ir::Rewriter& rewriter) const {
-  const bool rounds = precision_.bfloat16 && !precision_.multiplies_bfloat16;
+  const bool multiplies = precision_.rules.has(DType::bfloat16);
+  const bool rounds = precision_.bfloat16 && !multiplies;
   if (rounds) {
     const auto is_kept = [&](ir::NodeId node) {
       return stands_for(model, node, float32_) || stands_for(model, node, float16_);
     };
-    round_weights(model, rewriter, is_kept);
+    round_weights(model, rewriter, precision_.rules.few_rows, is_kept);
   }
   if (bfloat16_.empty() && (rounds || !precision_.bfloat16)) return;
   convert(model, rewriter, DType::bfloat16);
-  if (!precision_.multiplies_bfloat16) widen_halves(model, rewriter, DType::bfloat16, true);
+  if (!multiplies) widen_halves(model, rewriter, DType::bfloat16, true);
 }
 
 convert::HalfOptions NarrowLayers::options(const ir::Model& model, DType half) const {

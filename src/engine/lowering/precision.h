@@ -19,15 +19,15 @@ struct Precision {
   std::vector<std::string> bfloat16_layers;  // that are stored in it, permitted or not
   std::vector<std::string> float16_layers;   // that are declared float16, permitted or not
   bool is_obeyed = false;                    // Error where one of them cannot be
-  // Whether the device has instructions for bfloat16. Otherwise operators of it compute in float32, and of what may be
-  // bfloat16 only the weights of products of few rows are.
-  bool multiplies_bfloat16 = true;
+  // Of the device. Where it does not compute bfloat16, of what may be bfloat16 only the weights of products of few rows
+  // are.
+  LoweringRules rules;
   bool rounds_halves = false;  // results of 16-bit operators that compute in float32 are rounded each
 
   bool declares_float16() const { return float16 || !float16_layers.empty(); }
 };
 
-// Sets what the device and strictness say.
+// Sets the rules of the device and what strictness asks for.
 void set_machine(Precision& precision, const Device& device, bool is_strict);
 
 // Error (usage) for layers that the model does not have; a wildcard that fits nothing is a finding.

@@ -61,43 +61,46 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter) {
 namespace {
 
 // Whether a layer will compute with the codes themselves.
-bool stays_compressed(const ir::Model& model, const ops::Inference& inference, ir::NodeId dequantizer) {
+bool stays_compressed(const ir::Model& model, const ops::Inference& inference, ir::NodeId dequantizer,
+                      int64_t few_rows) {
   const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model, inference, value); };
   const auto is_in = [&](const std::vector<ir::NodeId>& group) {
     return std::ranges::find(group, dequantizer) != group.end();
   };
   ir::NodeId user = only_user(model, model[dequantizer].results.front());
   if (user.valid() && model.text(model[user].op) == "Transpose") user = only_user(model, model[user].results.front());
-  return user.valid() && (is_in(quantized_group(model, inference, user, constant)) ||
+  return user.valid() && (is_in(quantized_group(model, inference, user, constant, few_rows)) ||
                           is_in(compressed_group(model, inference, user, constant)));
 }
 
 }  // namespace
 
-void expand_weights(ir::Model& model, ir::Rewriter& rewriter) {
-  const std::array<passes::Pass, 1> expand = {{{.name = "expand-weights",
-                                                .summary = "constants that no layer keeps compressed become floats",
-                                                .pass_class = passes::PassClass::exact,
-                                                .run = [](passes::PassRun& run) {
-                                                  convert::dequantize_constants(run, [&](ir::NodeId node) {
-                                                    return !stays_compressed(run.model(), run.inference(), node);
-                                                  });
-                                                }}}};
-  passes::Pipeline(model, rewriter, passes::Options()).run(expand);
+void expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
+  const auto expand = [](passes::PassRun& run) {
+    const int64_t few_rows = run.options().get<LoweringRules>().few_rows;
+    convert::dequantize_constants(
+        run, [&](ir::NodeId node) { return !stays_compressed(run.model(), run.inference(), node, few_rows); });
+  };
+  const std::array<passes::Pass, 1> pass = {{{.name = "expand-weights",
+                                              .summary = "constants that no layer keeps compressed become floats",
+                                              .pass_class = passes::PassClass::exact,
+                                              .run = expand}}};
+  passes::Options options;
+  options.of<LoweringRules>() = rules;
+  passes::Pipeline(model, rewriter, options).run(pass);
 }
 
 namespace {
 
-bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::NodeId product) {
-  constexpr int64_t kFew = 8;
+bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::NodeId product, int64_t few) {
   const std::optional<TensorDesc> desc = find_desc(model, inference, model[product].results.front());
-  return desc && !desc->dims.empty() && desc->count() <= kFew * desc->dims.back();
+  return desc && !desc->dims.empty() && desc->count() <= few * desc->dims.back();
 }
 
 }  // namespace
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
-                                        const ConstantOf& constant) {
+                                        const ConstantOf& constant, int64_t few_rows) {
   if (const std::string_view op = model.text(model[product].op); op == "MatMulInteger" || op == "ConvInteger") {
     const ir::NodeId cast = only_user(model, model[product].results.front());
     const std::vector<ir::NodeId> sums = {product, cast};
@@ -114,7 +117,7 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
   if (group.size() < 3 || group.back() != product || !match_quantized(model, inference, group, constant)) return {};
   // A few rows are read faster than the weights, which compressed products have as they are.
-  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product)) return {};
+  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product, few_rows)) return {};
   return group;
 }
 

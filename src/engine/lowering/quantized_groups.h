@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "engine/device/lowering_rules.h"
 #include "engine/layers/spelled_norm.h"
 #include "ir/rewriter.h"
 #include "ops/inference.h"
@@ -19,12 +20,12 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 // Before: DequantizeLinear of a constant that no layer of integers or of compressed weights takes in
 // After:  the constant as floats
 // Class: exact
-void expand_weights(ir::Model& model, ir::Rewriter& rewriter);
+void expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 // A product and the nodes that dequantise its operands, which nothing else uses, or a MatMulInteger or ConvInteger and
-// its Cast; empty: it is not one of integers.
+// its Cast; empty: it is not one of integers, or has `few_rows` at most, which read compressed weights faster.
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
-                                        const ConstantOf& constant);
+                                        const ConstantOf& constant, int64_t few_rows);
 
 // The nodes that dequantise operands of a group and that nothing else uses, in the order of the graph.
 std::vector<ir::NodeId> dequantizers_of(const ir::Model& model, const ops::Inference& inference,

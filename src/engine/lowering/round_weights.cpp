@@ -14,8 +14,6 @@ namespace {
 
 using tensor::DType;
 
-constexpr int64_t kFewRows = 8;  // that are multiplied by panels of 16 bits
-
 void round_floats(const tensor::Tensor& floats, std::span<std::byte> to) {
   constexpr uint64_t kPiece = uint64_t{1} << 20;  // elements
   std::vector<uint16_t> codes(std::min<uint64_t>(kPiece, floats.count()));
@@ -37,7 +35,8 @@ tensor::Tensor rounded(const tensor::Tensor& floats) {
 
 class WeightRounder {
  public:
-  WeightRounder(ir::Model& model, ir::Rewriter& rewriter) : model_(model), rewriter_(rewriter), inference_(model) {
+  WeightRounder(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows)
+      : model_(model), rewriter_(rewriter), few_rows_(few_rows), inference_(model) {
     inference_.run();
   }
 
@@ -72,19 +71,20 @@ class WeightRounder {
     const tensor::Tensor* const weights = constant_of(model_, inference_, node.operands[1].value);
     if (weights == nullptr || weights->shape().size() != 2 || weights->storage() == nullptr) return false;
     const std::optional<int64_t> rows = ops::product(std::span(*data.dims).first(data.dims->size() - 1)).number();
-    return rows && *rows <= kFewRows && weights->storage()->fill_pattern().empty();
+    return rows && *rows <= few_rows_ && weights->storage()->fill_pattern().empty();
   }
 
   ir::Model& model_;
   ir::Rewriter& rewriter_;
+  int64_t few_rows_;
   ops::Inference inference_;
   std::map<ir::ValueId, ir::ValueId> rounded_;
 };
 
 }  // namespace
 
-void round_weights(ir::Model& model, ir::Rewriter& rewriter, FunctionRef<bool(ir::NodeId)> is_kept) {
-  WeightRounder(model, rewriter).run(is_kept);
+void round_weights(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows, FunctionRef<bool(ir::NodeId)> is_kept) {
+  WeightRounder(model, rewriter, few_rows).run(is_kept);
 }
 
 }  // namespace assay::engine

@@ -22,12 +22,12 @@ using tensor::Tensor;
 
 constexpr int64_t kFirstSliceOfInputs = 10;
 constexpr size_t kMostDims = 3;
-constexpr int64_t kFewFilters = 8;
 constexpr double kMostSpread = 32;  // times as many weights, most of which are zeros
 
 struct Context {
   passes::PassRun& run;
   passes::Inferred inferred;
+  const LoweringRules& rules;
 };
 
 // One dim of the pictures. Each input spreads over `kernel` results, every `stride` of which are a step: their results
@@ -83,7 +83,8 @@ std::optional<TransposedConv> find_transposed(Context& context, NodeId node) {
   conv.batch = in->at(0);
   conv.channels = in->at(1);
   conv.filters = out->at(1);
-  if (dims < kMostDims && conv.filters >= kFewFilters) return {};
+  const bool is_known = dims < kMostDims || context.rules.has_volumes;
+  if (is_known && conv.filters >= context.rules.few_filters) return {};
   const ir::ValueId bias = ir::operand(model, node, 2);
   conv.bias = bias.valid() ? context.run.constant(bias) : nullptr;
   if (bias.valid() && conv.bias == nullptr) return {};
@@ -217,16 +218,18 @@ void spell(Context& context, NodeId node) {
 
 }  // namespace
 
-void spell_transposed_conv(ir::Model& model, ir::Rewriter& rewriter) {
+void spell_transposed_conv(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
   const std::array<passes::Pass, 1> pass = {
       {{.name = "spell-transposed-conv",
         .summary = "ConvTranspose as Conv",
         .pass_class = passes::PassClass::rounding,
         .run = [](passes::PassRun& run) {
-          Context context{run, passes::Inferred(run)};
+          Context context{run, passes::Inferred(run), run.options().get<LoweringRules>()};
           passes::apply_rules(run, context, std::array{passes::Rule<Context>{"ConvTranspose", spell}});
         }}}};
-  passes::Pipeline(model, rewriter, passes::Options()).run(pass);
+  passes::Options options;
+  options.of<LoweringRules>() = rules;
+  passes::Pipeline(model, rewriter, options).run(pass);
 }
 
 }  // namespace assay::engine

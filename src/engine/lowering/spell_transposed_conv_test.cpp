@@ -48,7 +48,7 @@ size_t expect_same_results(const std::string& text) {
   const ir::Model model = testing_support::parsed(text);
   ir::Model spelled = model.copy();
   ir::Rewriter rewriter(spelled);
-  spell_transposed_conv(spelled, rewriter);
+  spell_transposed_conv(spelled, rewriter, {});
   EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(spelled, sine),
                                         testing_support::run_on_reference(model, sine), 1e-6),
             "")

@@ -184,20 +184,30 @@ PlannedModel read_planned(RecordReader& in) {
   return planned;
 }
 
-constexpr std::string_view kThreads = " threads";
+void write(RecordWriter& out, const Fingerprint& fingerprint) {
+  out.text(fingerprint.device).number(fingerprint.threads).number(fingerprint.parts.size());
+  for (const Fingerprint::Part& part : fingerprint.parts) out.text(part.name).text(part.value);
+}
 
-std::vector<std::string_view> machine_parts(std::string_view machine) {
-  std::vector<std::string_view> parts = split(machine, ',');
-  std::erase_if(parts, [](std::string_view part) { return part.ends_with(kThreads); });
-  for (std::string_view& part : parts) part.remove_prefix(std::min(part.find_first_not_of(' '), part.size()));
-  return parts;
+Fingerprint read_fingerprint(RecordReader& in) {
+  Fingerprint fingerprint{.device = in.text()};
+  const uint64_t threads = in.number();
+  if (threads > UINT32_MAX) in.refuse();
+  fingerprint.threads = static_cast<unsigned>(threads);
+  for (uint64_t left = in.count(); left > 0; --left) {
+    std::string name = in.text();
+    fingerprint.parts.push_back({std::move(name), in.text()});
+  }
+  return fingerprint;
 }
 
 }  // namespace
 
 std::vector<std::byte> write_manifest(const Manifest& manifest) {
   RecordWriter out;
-  out.text(ASSAY_VERSION).text(manifest.machine).text(manifest.source).number(manifest.source_checksum);
+  out.text(ASSAY_VERSION).number(manifest.devices.size());
+  for (const Fingerprint& device : manifest.devices) write(out, device);
+  out.text(manifest.source).number(manifest.source_checksum);
   out.number(manifest.is_stripped ? 1 : 0);
   out.number(manifest.is_strict ? 1 : 0);
   write(out, manifest.precision);
@@ -215,6 +225,8 @@ std::vector<std::byte> write_manifest(const Manifest& manifest) {
   for (const PackedForm& packed : manifest.packed) {
     out.number(packed.weights).text(packed.form).number(packed.section);
   }
+  out.number(manifest.code.size());
+  for (const CompiledCode& code : manifest.code) out.text(code.device).text(code.name).number(code.section);
   return out.take();
 }
 
@@ -226,7 +238,7 @@ Manifest read_manifest(Bytes bytes) {
     fail(ErrorCode::parse, "the plan was built by version {}, this is {}: build it again", printable(version),
          ASSAY_VERSION);
   }
-  manifest.machine = in.text();
+  for (uint64_t left = in.count(); left > 0; --left) manifest.devices.push_back(read_fingerprint(in));
   manifest.source = in.text();
   manifest.source_checksum = in.number();
   manifest.is_stripped = in.truth();
@@ -251,20 +263,14 @@ Manifest read_manifest(Bytes bytes) {
     packed.form = in.text();
     packed.section = in.number();
   }
+  for (uint64_t left = in.count(); left > 0; --left) {
+    CompiledCode& code = manifest.code.emplace_back();
+    code.device = in.text();
+    code.name = in.text();
+    code.section = in.number();
+  }
   in.finish();
   return manifest;
-}
-
-std::string machine_difference(std::string_view there, std::string_view here) {
-  const std::vector<std::string_view> theirs = machine_parts(there);
-  const std::vector<std::string_view> ours = machine_parts(here);
-  if (theirs.size() != ours.size()) return fmt::format("{} there, {} here", printable(there), printable(here));
-  std::vector<std::string> differences;
-  for (size_t i = 0; i < ours.size(); ++i) {
-    if (theirs[i] == ours[i]) continue;
-    differences.push_back(fmt::format("{} there, {} here", printable(theirs[i]), printable(ours[i])));
-  }
-  return join(differences, "; ");
 }
 
 }  // namespace assay::engine

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/files.h"
+#include "engine/device/fingerprint.h"
 #include "engine/lowering/precision.h"
 #include "engine/program/layer_record.h"
 #include "engine/program/profile.h"
@@ -41,10 +42,17 @@ struct PackedForm {
   uint64_t section = 0;
 };
 
+// Code that was compiled for a device.
+struct CompiledCode {
+  std::string device;  // Fingerprint::device
+  std::string name;
+  uint64_t section = 0;
+};
+
 // What a plan is. Models are numbered as their sections: the source model first, then those that were planned.
 struct Manifest {
-  std::string machine;  // Device::fingerprint()
-  std::string source;   // the file of the source model; empty: there is none that holds it
+  std::vector<Fingerprint> devices;  // that layers were planned for
+  std::string source;                // the file of the source model; empty: there is none that holds it
   uint64_t source_checksum = 0;
   bool is_stripped = false;  // the weights are those of the source model, or of another one of its form
   bool is_strict = false;
@@ -58,14 +66,11 @@ struct Manifest {
   std::vector<PlacedWeights> source_weights;
   std::vector<PlannedModel> planned;
   std::vector<PackedForm> packed;
+  std::vector<CompiledCode> code;
 };
 
 std::vector<std::byte> write_manifest(const Manifest& manifest);
 // Error (parse) if it cannot be read, or was written by another version of the program.
 Manifest read_manifest(Bytes bytes);
-
-// What differs between two machines, but for their numbers of threads: `oneDNN 3.1 there, oneDNN 3.2 here`; empty:
-// nothing.
-std::string machine_difference(std::string_view there, std::string_view here);
 
 }  // namespace assay::engine

@@ -18,8 +18,9 @@ enum class SectionKind : uint32_t {
   model = 2,     // ONNX, without the elements of its initializers
   weights = 3,   // the elements of one tensor
   packed = 4,    // weights in a form that a kernel wants
+  code = 5,      // compiled for a device
 };
-inline constexpr size_t kSectionKinds = 5;
+inline constexpr size_t kSectionKinds = 6;
 
 // The file of a plan, mapped: the sections, each aligned for kernels, and their table.
 class PlanFile {

@@ -152,6 +152,7 @@ void PlanSections::finish(Manifest manifest) {
     if (!told.emplace(number, packed_[i].form).second) continue;
     manifest.packed.push_back({.weights = number, .form = packed_[i].form, .section = i});
   }
+  manifest.code = code_;
   for (const tensor::StoragePtr& model : models_) file_.add(SectionKind::model, model);
   const std::vector<std::byte> written = write_manifest(manifest);
   file_.add(SectionKind::manifest, written);

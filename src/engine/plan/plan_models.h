@@ -25,8 +25,12 @@ class PlanSections {
   void add_weights(const tensor::Tensor& weights);
   // A form of the weights of that identity. It is not found later if they are not added with a model. Likewise.
   void add_packed(const void* weights, const std::string& form, Bytes bytes);
+  // Code of that name, compiled for a device. The bytes must stay until something else is added.
+  void add_code(const std::string& device, const std::string& name, Bytes bytes) {
+    code_.push_back({device, name, file_.add(SectionKind::code, bytes)});
+  }
   void wait() { file_.wait(); }
-  // Fills in what the manifest says of packed weights. The plan appears under its name.
+  // Fills in what the manifest says of packed weights and code. The plan appears under its name.
   void finish(Manifest manifest);
 
  private:
@@ -43,6 +47,7 @@ class PlanSections {
   std::vector<tensor::StoragePtr> models_;
   std::vector<tensor::StoragePtr> weights_;  // by section
   std::vector<Packed> packed_;               // by section
+  std::vector<CompiledCode> code_;
   struct Known {
     tensor::StoragePtr storage;  // so that no other can have its identity
     uint64_t number = 0;         // section

@@ -29,9 +29,15 @@ std::vector<std::byte> read_file(const std::filesystem::path& path) {
   return {bytes.begin(), bytes.end()};
 }
 
+Fingerprint processor(const std::string& library, unsigned threads, const std::string& instructions = "avx2") {
+  return {.device = "cpu",
+          .parts = {{"processor", "X 01"}, {"instructions", instructions}, {"oneDNN", library}},
+          .threads = threads};
+}
+
 Manifest manifest_of(const ir::Model& model) {
   Manifest manifest;
-  manifest.machine = "processor, oneDNN 1, 2 threads";
+  manifest.devices = {processor("1", 2)};
   manifest.source = "/models/net.onnx";
   manifest.source_checksum = 7;
   manifest.excluded = {"tape"};
@@ -51,6 +57,7 @@ class Plan : public testing::Test {
     const std::vector<std::byte> turned(5, std::byte{9});
     sections.add_packed(&manifest, "of nothing", std::vector<std::byte>(3, std::byte{8}));
     sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned", turned);
+    sections.add_code("far", "kernels", std::vector<std::byte>(70, std::byte{7}));
     manifest.source_weights = sections.add_model(model, true);
     manifest.planned.push_back({.shapes = {{"x", {3, 2}}},
                                 .weights = sections.add_model(model, true),
@@ -76,7 +83,7 @@ class Plan : public testing::Test {
 TEST_F(Plan, ComesBack) {
   const SavedPlan plan = open_plan(path_);
   const Manifest& manifest = plan.manifest();
-  EXPECT_EQ(manifest.machine, "processor, oneDNN 1, 2 threads");
+  EXPECT_EQ(manifest.devices, std::vector<Fingerprint>{processor("1", 2)});
   EXPECT_EQ(manifest.source, "/models/net.onnx");
   EXPECT_EQ(manifest.source_checksum, 7);
   EXPECT_EQ(manifest.excluded_of.at("y"), (std::vector<std::string>{"a", "b:c"}));
@@ -109,8 +116,8 @@ TEST_F(Plan, PackedWeightsAreFoundWithoutPacking) {
   const ir::Model& model = plan.source();
   const tensor::Tensor& w = model[model[model[model.main_graph()].initializers[0]].constant].tensor;
   const auto never = [](std::byte*) { FAIL(); };
-  const PackedWeights::Bytes form = packed.get(w, "turned", 5, never);
-  EXPECT_EQ(form.get(), plan.file().section(SectionKind::packed, 1).data());
+  const Buffer form = packed.get(w, "turned", 5, never);
+  EXPECT_EQ(host_bytes(form.first), plan.file().section(SectionKind::packed, 1).data());
   EXPECT_EQ(plan.manifest().packed.size(), 1);
   EXPECT_TRUE(packed.has(w, "turned"));
   EXPECT_FALSE(packed.has(w, "straight"));
@@ -198,13 +205,26 @@ TEST(Manifest, CutsAndNumbersThatAreTooLargeAreRefused) {
 }
 
 TEST(Machine, DifferencesAreNamedButForThreads) {
-  const std::string here = "Processor X 01 [avx2], oneDNN 3.1, 2 threads";
+  const std::vector<Fingerprint> here = {processor("3.1", 2)};
   EXPECT_EQ(machine_difference(here, here), "");
-  EXPECT_EQ(machine_difference("Processor X 01 [avx2], oneDNN 3.1, 4 threads", here), "");
-  EXPECT_EQ(machine_difference("Processor X 01 [avx2], oneDNN 3.2, 2 threads", here),
-            "oneDNN 3.2 there, oneDNN 3.1 here");
-  EXPECT_EQ(machine_difference("Processor X 01 [], oneDNN none, 2 threads", here),
-            "Processor X 01 [] there, Processor X 01 [avx2] here; oneDNN none there, oneDNN 3.1 here");
+  EXPECT_EQ(machine_difference({processor("3.1", 4)}, here), "");
+  EXPECT_EQ(machine_difference({processor("3.2", 2)}, here), "oneDNN 3.2 there, oneDNN 3.1 here");
+  EXPECT_EQ(machine_difference({processor("none", 2, "base")}, here),
+            "instructions base there, instructions avx2 here; oneDNN none there, oneDNN 3.1 here");
+  const Fingerprint far{.device = "far", .parts = {{"card", "x"}}};
+  EXPECT_EQ(machine_difference({far, here[0]}, here), "device far there, not here");
+  EXPECT_EQ(machine_difference(here, {far, here[0]}), "device far here, not there");
+  EXPECT_EQ(text_of(far), "far: card x");
+  EXPECT_EQ(text_of(here[0]), "cpu: processor X 01, instructions avx2, oneDNN 3.1, 2 threads");
+}
+
+TEST_F(Plan, CodeOfADeviceIsFoundByItsName) {
+  const SavedPlan plan = open_plan(path_);
+  const std::optional<Bytes> code = plan.code("far", "kernels");
+  ASSERT_TRUE(code);
+  EXPECT_EQ(std::vector<std::byte>(code->begin(), code->end()), std::vector<std::byte>(70, std::byte{7}));
+  EXPECT_FALSE(plan.code("far", "others"));
+  EXPECT_FALSE(plan.code("cpu", "kernels"));
 }
 
 TEST(Profile, BoundsThatAreLeftOut) {

@@ -64,9 +64,7 @@ PlannedPart::PlannedPart(const ir::Model& source, const PartShapes& shapes, cons
     : model_(source.copy()), inputs_(model_[model_.main_graph()].inputs) {
   fix_types(model_, shapes);
   ir::Rewriter rewriter(model_);
-  lower(model_, rewriter,
-        {.multiplies_bfloat16 = devices.first().multiplies(tensor::DType::bfloat16),
-         .rounds_halves = options.rounds_halves});
+  lower(model_, rewriter, {.rules = devices.first().rules(), .rounds_halves = options.rounds_halves});
   for (const ir::Use& use : model_.outputs(model_.main_graph())) outputs_.push_back(use.value);
   program_.emplace(model_, devices, options);
   let_go_of_own(model_, source);

@@ -98,6 +98,7 @@ class Program {
   std::unique_ptr<const ops::Inference> inference_;
   std::shared_ptr<KeptWeights> packed_;
   std::shared_ptr<UploadedConstants> uploaded_;
+  std::vector<std::unique_ptr<PackedWeights>> uploaded_weights_;  // by device, without the host
   std::vector<Slot> slots_;
   std::vector<Step> steps_;
   std::map<ir::ValueId, size_t> plain_slots_;

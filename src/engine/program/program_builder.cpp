@@ -115,7 +115,6 @@ void ProgramBuilder::add_node(ir::NodeId node) {
 std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
   std::optional<Layer> layer = engine::find_layer(model_, *program_.inference_, node);
   if (!layer) return std::nullopt;
-  layer->packed = program_.packed_.get();
   layer->is_strict = options_.is_strict;
   return layer;
 }
@@ -171,7 +170,9 @@ bool ProgramBuilder::casts_for_pictures(const Layer& layer, size_t device) const
   constexpr size_t kLeastRank = 3;  // of pictures
   const bool casts = layer.starts_with("Cast") || (layer.starts_with("QuantizeLinear") &&
                                                    is_quantizer(model_, *program_.inference_, layer.nodes[0]));
-  if (!layer.is_single() || !casts || layer.outputs[0].dims.size() < kLeastRank) return false;
+  if (!this->device(device).rules().casts_into_other_layout || !layer.is_single() || !casts ||
+      layer.outputs[0].dims.size() < kLeastRank)
+    return false;
   bool is_used = false;
   for (const ir::Use& use : ir::uses(model_, model_[layer.node].results[0])) {
     if (model_[use.user].is_outputs || model_[use.user].graph != model_.main_graph()) return false;
@@ -256,6 +257,7 @@ bool ProgramBuilder::add_layer(ir::NodeId node) {
 }
 
 bool ProgramBuilder::add_layer_on(Layer layer, size_t device) {
+  layer.packed = &weights_of(device);
   std::optional<ConcatPlace> placed = place_of(layer, device);
   Choice choice = placed ? choose_at(layer, *placed, device) : Choice();
   if (!choice.kernel) {

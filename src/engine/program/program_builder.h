@@ -45,6 +45,9 @@ class ProgramBuilder {
   void set_as_they_lie(Layer& layer, Layout outputs, size_t device) const;
   void set_layouts(Layer& layer, Layout layout) const;
   const Device& device(size_t number) const { return program_.devices_[number]; }
+  PackedWeights& weights_of(size_t device) const {
+    return device == host() ? *program_.packed_ : *program_.uploaded_weights_[device];
+  }
   size_t host() const { return program_.devices_.host(); }
   // The first slot of a value on the device; if there is none, the first one of all.
   size_t nearest_slot(ir::ValueId value, size_t device) const;

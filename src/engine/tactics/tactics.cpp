@@ -65,7 +65,8 @@ class Sample {
   Address place(const TensorDesc& desc) {
     if (!desc.exists()) return {};
     const Span span = span_of(desc);
-    owned_.push_back(device_.allocate_sample(desc.dtype, span.bytes));
+    owned_.push_back(device_.allocate(span.bytes));
+    device_.fill_sample(owned_.back(), desc.dtype);
     return owned_.back().first + span.before;
   }
 
@@ -79,8 +80,8 @@ class Sample {
 // Where kernels of a layer that is measured read constants.
 std::vector<Extent> constant_memory(const Sample& sample, const TrialWeights& weights) {
   std::vector<Extent> extents = sample.constants();
-  for (const std::span<const std::byte> bytes : weights.memory())
-    extents.push_back({host_address(bytes.data()), bytes.size()});
+  const std::vector<Extent> forms = weights.memory();
+  extents.insert(extents.end(), forms.begin(), forms.end());
   return extents;
 }
 
@@ -90,7 +91,7 @@ TacticSelector::TacticSelector(const Device& device, const TacticOptions& option
     : device_(device),
       options_(options),
       cache_(options.cache ? options.cache : std::make_shared<TimingCache>()),
-      machine_(options.measures ? device.fingerprint() : "") {}
+      machine_(options.measures ? text_of(device.fingerprint()) : "") {}
 
 std::string_view TacticSelector::replayed(const Layer& layer) const {
   const auto found = options_.replayed.find(layer_name(*layer.model, layer.node));
@@ -165,7 +166,7 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
     return {};
   }
   std::vector<Tactic> tactics;
-  if (TrialWeights weights; true) tactics = tactics_of(layer, weights);
+  if (TrialWeights weights(device_); true) tactics = tactics_of(layer, weights);
   std::ranges::stable_partition(tactics, [&](const Tactic& tactic) { return !tactic.implementation->yields(layer); });
   for (const Tactic& tactic : tactics) {
     if (Choice choice = make_choice(tactic, layer); choice.kernel) return choice;
@@ -183,7 +184,7 @@ std::optional<double> TacticSelector::known_seconds(const Race& race, const Tact
 // What is measured packs no weights.
 std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& layer,
                                                                    const std::set<std::string>& without) const {
-  Race race{.key = layer_key(layer) + (has_cold_constants_ ? " cold" : "")};
+  Race race{layer_key(layer) + (has_cold_constants_ ? " cold" : ""), TrialWeights(device_), {}};
   for (Tactic& tactic : tactics_of(layer, race.weights)) {
     if (without.contains(tactic.name) || is_excluded(layer, tactic.name)) continue;
     race.weights.begin_next();

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "engine/devices/cpu/device.h"
 #include "engine/weights/packed_weights.h"
 #include "support/parsed_model.h"
 
@@ -56,9 +57,9 @@ TEST(KeptWeights, EachFormIsMadeOnceAndDropped) {
   int made = 0;
   const auto fill = [&](std::byte*) { ++made; };
   {
-    const PackedWeights::Bytes first = packed.get(weights, "a", 8, fill);
-    EXPECT_EQ(packed.get(weights, "a", 8, fill), first);
-    EXPECT_NE(packed.get(weights, "b", 8, fill), first);
+    const Buffer first = packed.get(weights, "a", 8, fill);
+    EXPECT_EQ(packed.get(weights, "a", 8, fill).owner, first.owner);
+    EXPECT_NE(packed.get(weights, "b", 8, fill).owner, first.owner);
     EXPECT_EQ(made, 2);
   }
   packed.get(weights, "a", 8, fill);
@@ -82,10 +83,10 @@ TEST(KeptWeights, WhatIsMovedOutTakesNoMemory) {
     const auto fill = [&](std::byte* to) { std::fill_n(to, size, static_cast<std::byte>(content)); };
     return packed.get(weights, form, size, fill);
   };
-  const PackedWeights::Bytes first = get("a", 'x', 3);
-  const PackedWeights::Bytes second = get("b", 'y', 2);
-  EXPECT_EQ(get("a", 'z', 3), first);
-  EXPECT_NE(first, second);
+  const Buffer first = get("a", 'x', 3);
+  const Buffer second = get("b", 'y', 2);
+  EXPECT_EQ(get("a", 'z', 3).owner, first.owner);
+  EXPECT_NE(first.owner, second.owner);
   EXPECT_TRUE(packed.has(weights, "a"));
   packed.settle();
   get("c", 'z', 1);
@@ -94,13 +95,13 @@ TEST(KeptWeights, WhatIsMovedOutTakesNoMemory) {
 
 TEST(KeptWeights, FormsAreListedAsTheyWereMade) {
   KeptWeights packed;
-  std::vector<PackedWeights::Bytes> held;
+  std::vector<Buffer> held;
   std::vector<tensor::Tensor> weights;
   for (const char* const form : {"d", "b", "c", "a"}) {
     weights.push_back(two_numbers());
     held.push_back(packed.get(weights.back(), form, 1, [](std::byte* to) { *to = {}; }));
   }
-  held[1].reset();
+  held[1] = {};
   std::string forms;
   for (const KeptWeights::Kept& form : packed.kept()) forms += form.form;
   EXPECT_EQ(forms, "dca");
@@ -109,18 +110,19 @@ TEST(KeptWeights, FormsAreListedAsTheyWereMade) {
 TEST(TrialWeights, KernelsTakeTurnsInTheSameMemory) {
   const tensor::Tensor weights = two_numbers();
   const auto never = [](std::byte*) { FAIL(); };
-  TrialWeights trial;
-  const PackedWeights::Bytes first = trial.get(weights, "a", 80, never);
-  const PackedWeights::Bytes second = trial.get(weights, "b", 8, never);
-  EXPECT_NE(first, second);
-  EXPECT_EQ(trial.get(weights, "a", 80, never), first);
+  const std::unique_ptr<Device> device = cpu::make_device({});
+  TrialWeights trial(*device);
+  const Buffer first = trial.get(weights, "a", 80, never);
+  const Buffer second = trial.get(weights, "b", 8, never);
+  EXPECT_NE(first.owner, second.owner);
+  EXPECT_EQ(trial.get(weights, "a", 80, never).owner, first.owner);
   trial.fill();
   float number = 0;
-  std::memcpy(&number, first.get() + 76, sizeof number);
+  std::memcpy(&number, host_bytes(first.first) + 76, sizeof number);
   EXPECT_NEAR(number, 0.25F, 0.01F);
   trial.begin_next();
-  EXPECT_EQ(trial.get(weights, "c", 64, never), first);
-  EXPECT_NE(trial.get(weights, "d", 64, never), second) << "it is too small";
+  EXPECT_EQ(trial.get(weights, "c", 64, never).owner, first.owner);
+  EXPECT_NE(trial.get(weights, "d", 64, never).owner, second.owner) << "it is too small";
 }
 
 TEST(NotedWeights, KnowWhatWasAskedFor) {
@@ -161,11 +163,11 @@ class StillDevice final : public Device {
   std::string_view name() const override { return "still"; }
   LayoutRule layout_rule(const Layer&) const override { return LayoutRule::plain; }
   std::span<const Implementation* const> implementations() const override { return all_; }
-  bool multiplies(tensor::DType) const override { return false; }
+  const LoweringRules& rules() const override { return rules_; }
   std::unique_ptr<Kernel> make_copy(const TensorDesc&, const TensorDesc&) const override { return nullptr; }
   bool is_host() const override { return true; }
   Buffer allocate(uint64_t) const override { return {}; }
-  Buffer allocate_sample(tensor::DType, uint64_t) const override { return {}; }
+  void fill_sample(const Buffer&, tensor::DType) const override {}
   uint64_t alignment() const override { return 1; }
   uint64_t free_bytes() const override { return 0; }
   std::unique_ptr<Queue> make_queue() const override { return nullptr; }
@@ -174,9 +176,10 @@ class StillDevice final : public Device {
     return 1;
   }
   uint64_t cache_bytes() const override { return 0; }
-  std::string fingerprint() const override { return std::string(kMachine); }
+  Fingerprint fingerprint() const override { return {.device = "still", .parts = {{"model", "a"}}, .threads = 1}; }
 
  private:
+  LoweringRules rules_;
   std::vector<const Implementation*> all_;
 };
 
@@ -194,7 +197,7 @@ TEST(TacticSelector, OfWhatTheCacheKnowsOnlyTheFastestIsMade) {
   TacticOptions options{.measures = true};
   options.cache = std::make_shared<TimingCache>();
   for (const auto& [tactic, seconds] : {std::pair("slow", 3e-3), {"inexact", 1e-3}, {"fast", 2e-3}}) {
-    options.cache->add(kMachine, layer_key(layer), tactic, seconds);
+    options.cache->add("still: model a, 1 threads", layer_key(layer), tactic, seconds);
   }
   const TacticSelector selector(device, options);
   const TacticSelector::Choice choice = selector.choose(layer);

@@ -1,7 +1,6 @@
 #include "engine/weights/packed_weights.h"
 
 #include <algorithm>
-#include <cstring>
 
 #include "base/large_memory.h"
 #include "tensor/derived.h"
@@ -12,9 +11,6 @@ namespace {
 std::shared_ptr<std::byte> make_memory(uint64_t size_bytes) {
   return {static_cast<std::byte*>(allocate_large(size_bytes)), FreeLarge()};
 }
-
-// No type has a rare kind of number there: 0.25 in float32, bfloat16 and nearly in float16.
-constexpr uint32_t kOrdinary = 0x3e803e80;
 
 constexpr uint64_t kFormAlignment = 64;
 // Of a block for several forms; each is as large as all before it, so that small models take little.
@@ -41,11 +37,12 @@ std::shared_ptr<std::byte> FormMemory::piece(uint64_t begin) const {
   return {block_.get() + begin, [block = block_](std::byte*) {}};
 }
 
-PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                                      const std::function<void(std::byte*)>& fill) {
+Buffer KeptWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                        const std::function<void(std::byte*)>& fill) {
+  const auto given = [&](const Bytes& bytes) { return Buffer{host_address(bytes.get()), size_bytes, bytes}; };
   const std::scoped_lock lock(mutex_);
   Form& kept = forms_[{tensor::identity_of(*weights.storage()), form}];
-  if (Bytes bytes = kept.bytes.lock(); bytes && kept.size_bytes == size_bytes) return bytes;
+  if (const Bytes bytes = kept.bytes.lock(); bytes && kept.size_bytes == size_bytes) return given(bytes);
   Bytes bytes;
   if (sink_) {
     bytes = move_out(weights, form, size_bytes, fill);
@@ -56,7 +53,7 @@ PackedWeights::Bytes KeptWeights::get(const tensor::Tensor& weights, const std::
   }
   kept = {.bytes = bytes, .size_bytes = size_bytes, .number = made_++};
   if (forms_.size() >= sweep_at_) sweep();
-  return bytes;
+  return given(bytes);
 }
 
 // Forgets forms that no kernel holds any more.
@@ -65,9 +62,9 @@ void KeptWeights::sweep() {
   sweep_at_ = std::max<size_t>(1024, 2 * forms_.size());
 }
 
-PackedWeights::Bytes KeptWeights::move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                                           const std::function<void(std::byte*)>& fill) {
-  Buffer& buffer = buffers_[made_ % buffers_.size()];
+KeptWeights::Bytes KeptWeights::move_out(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                                         const std::function<void(std::byte*)>& fill) {
+  Moved& buffer = buffers_[made_ % buffers_.size()];
   if (buffer.size_bytes < size_bytes) {
     buffer = {};
     buffer = {make_memory(size_bytes), size_bytes};
@@ -101,6 +98,11 @@ void KeptWeights::move_out(Sink sink) {
   sink_ = std::move(sink);
 }
 
+bool KeptWeights::moves_out() const {
+  const std::scoped_lock lock(mutex_);
+  return sink_.has_value();
+}
+
 std::vector<KeptWeights::Kept> KeptWeights::kept() const {
   const std::scoped_lock lock(mutex_);
   std::vector<Kept> all;
@@ -112,33 +114,31 @@ std::vector<KeptWeights::Kept> KeptWeights::kept() const {
   return all;
 }
 
-PackedWeights::Bytes TrialWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                                       const std::function<void(std::byte*)>&) {
+Buffer TrialWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                         const std::function<void(std::byte*)>&) {
   const size_t number =
       forms_.try_emplace({tensor::identity_of(*weights.storage()), form}, forms_.size()).first->second;
   blocks_.resize(std::max(blocks_.size(), number + 1));
   Block& block = blocks_[number];
-  if (!block.bytes || block.size_bytes < size_bytes) block = {make_memory(size_bytes + sizeof(kOrdinary)), size_bytes};
-  return block.bytes;
+  if (!block.memory.owner || block.memory.bytes < size_bytes) block = {device_.allocate(size_bytes)};
+  return block.memory;
 }
 
 void TrialWeights::fill() const {
   for (Block& block : blocks_) {
-    for (uint64_t i = 0; i < block.size_bytes && !block.is_filled; i += sizeof(kOrdinary)) {
-      std::memcpy(block.bytes.get() + i, &kOrdinary, sizeof(kOrdinary));
-    }
+    if (!block.is_filled) device_.fill_sample(block.memory, tensor::DType::undefined);
     block.is_filled = true;
   }
 }
 
-std::vector<std::span<const std::byte>> TrialWeights::memory() const {
-  std::vector<std::span<const std::byte>> all;
-  for (const Block& block : blocks_) all.emplace_back(block.bytes.get(), block.size_bytes);
+std::vector<Extent> TrialWeights::memory() const {
+  std::vector<Extent> all;
+  for (const Block& block : blocks_) all.push_back({block.memory.first, block.memory.bytes});
   return all;
 }
 
-PackedWeights::Bytes NotedWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                                       const std::function<void(std::byte*)>& fill) {
+Buffer NotedWeights::get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                         const std::function<void(std::byte*)>& fill) {
   noted_.push_back(tensor::identity_of(*weights.storage()));
   return weights_.get(weights, form, size_bytes, fill);
 }

@@ -11,6 +11,7 @@
 #include <tuple>
 #include <vector>
 
+#include "engine/device/device.h"
 #include "tensor/tensor.h"
 
 namespace assay::engine {
@@ -18,13 +19,11 @@ namespace assay::engine {
 // Where kernels get constants in the forms that they want.
 class PackedWeights {
  public:
-  using Bytes = std::shared_ptr<const std::byte>;
-
   virtual ~PackedWeights() = default;
-  // `weights` in the form of this name, `size_bytes` long; `fill` writes it where it is not kept yet. A kernel that has
-  // asked for a form does not read the constant itself any more.
-  virtual Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-                    const std::function<void(std::byte*)>& fill) = 0;
+  // `weights` in the form of this name in the memory of the kernel's device, `size_bytes` long; `fill` writes it, on
+  // the host, where it is not kept yet. A kernel that has asked for a form does not read the constant itself any more.
+  virtual Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+                     const std::function<void(std::byte*)>& fill) = 0;
   // Whether that form is kept: what was found out about the weights before it was made holds still.
   virtual bool has(const tensor::Tensor& weights, const std::string& form) const = 0;
   // Gives back memory that it has only to be quick: others are about to need some.
@@ -45,12 +44,13 @@ class FormMemory {
   uint64_t used_bytes_ = 0;
 };
 
-// Forms that are made once and shared by all programs of a session; one that no kernel holds any more is dropped,
-// unless it was preset. May be used from several threads.
+// Forms in the memory of the host that are made once and shared by all programs of a session; one that no kernel holds
+// any more is dropped, unless it was preset. May be used from several threads.
 class KeptWeights final : public PackedWeights {
  public:
-  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-            const std::function<void(std::byte*)>& fill) override;
+  using Bytes = std::shared_ptr<const std::byte>;
+  Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+             const std::function<void(std::byte*)>& fill) override;
   bool has(const tensor::Tensor& weights, const std::string& form) const override;
   void settle() override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
@@ -64,6 +64,7 @@ class KeptWeights final : public PackedWeights {
   };
   // What is made from now on goes there and takes no memory: programs that have it cannot be run.
   void move_out(Sink sink);
+  bool moves_out() const;
 
   // A form that a kernel holds, of the constant of that identity.
   struct Kept {
@@ -92,31 +93,32 @@ class KeptWeights final : public PackedWeights {
   FormMemory memory_;
   uint64_t made_ = 0;
   size_t sweep_at_ = 1024;  // forms
-  struct Buffer {
+  struct Moved {
     std::shared_ptr<std::byte> bytes;
     uint64_t size_bytes = 0;
   };
-  std::optional<Sink> sink_;       // nullopt: what is made stays in memory
-  std::array<Buffer, 2> buffers_;  // of what goes there, by turns
+  std::optional<Sink> sink_;      // nullopt: what is made stays in memory
+  std::array<Moved, 2> buffers_;  // of what goes there, by turns
 };
 
 // Memory in place of forms, for kernels that are only measured, one after the other: each may have the memory of the
 // one before. Many are looked up and never run, so that it has ordinary numbers only once it is filled.
 class TrialWeights final : public PackedWeights {
  public:
-  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-            const std::function<void(std::byte*)>& fill) override;
+  explicit TrialWeights(const Device& device) : device_(device) {}
+  Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+             const std::function<void(std::byte*)>& fill) override;
   bool has(const tensor::Tensor&, const std::string&) const override { return false; }
   void begin_next() { forms_.clear(); }
   void fill() const;
-  std::vector<std::span<const std::byte>> memory() const;
+  std::vector<Extent> memory() const;
 
  private:
   struct Block {
-    std::shared_ptr<std::byte> bytes;
-    uint64_t size_bytes = 0;
+    Buffer memory;
     bool is_filled = false;
   };
+  const Device& device_;
   std::map<std::tuple<const void*, std::string>, size_t> forms_;  // of the present kernel, by block
   mutable std::vector<Block> blocks_;
 };
@@ -125,8 +127,8 @@ class TrialWeights final : public PackedWeights {
 class NotedWeights final : public PackedWeights {
  public:
   explicit NotedWeights(PackedWeights& weights) : weights_(weights) {}
-  Bytes get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
-            const std::function<void(std::byte*)>& fill) override;
+  Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
+             const std::function<void(std::byte*)>& fill) override;
   bool has(const tensor::Tensor& weights, const std::string& form) const override {
     return weights_.has(weights, form);
   }

@@ -10,18 +10,13 @@
 namespace assay::engine {
 namespace {
 
-struct Form {
-  PackedWeights::Bytes bytes;
-  uint64_t size_bytes = 0;
-};
-
 // Every form is filled with its number.
-std::vector<Form> make_forms(PackedWeights& packed, const std::vector<tensor::Tensor>& weights,
-                             const std::vector<uint64_t>& sizes) {
-  std::vector<Form> forms;
+std::vector<Buffer> make_forms(PackedWeights& packed, const std::vector<tensor::Tensor>& weights,
+                               const std::vector<uint64_t>& sizes) {
+  std::vector<Buffer> forms;
   for (size_t i = 0; i < weights.size(); ++i) {
     const auto fill = [&](std::byte* bytes) { std::fill_n(bytes, sizes[i], static_cast<std::byte>(i)); };
-    forms.push_back({packed.get(weights[i], "form", sizes[i], fill), sizes[i]});
+    forms.push_back(packed.get(weights[i], "form", sizes[i], fill));
   }
   return forms;
 }
@@ -33,19 +28,20 @@ TEST(KeptWeights, FormsLieInLinesOfTheirOwnAndStayWithTheirHolders) {
     const auto value = static_cast<float>(i);
     weights.push_back(tensor::make_tensor<float>(tensor::DType::float32, {}, {&value, 1}));
   }
-  std::vector<Form> forms;
+  std::vector<Buffer> forms;
   {
     KeptWeights packed;
     forms = make_forms(packed, weights, sizes);
-    EXPECT_EQ(packed.get(weights[4], "form", sizes[4], [](std::byte*) { FAIL() << "made twice"; }), forms[4].bytes);
+    EXPECT_EQ(packed.get(weights[4], "form", sizes[4], [](std::byte*) { FAIL() << "made twice"; }).owner,
+              forms[4].owner);
     EXPECT_EQ(packed.kept().size(), sizes.size());
-    forms[6].bytes = nullptr;
+    forms[6] = {};
     EXPECT_FALSE(packed.has(weights[6], "form"));
     EXPECT_TRUE(packed.has(weights[7], "form"));
   }
   for (size_t i = 0; i < forms.size(); ++i) {
-    if (!forms[i].bytes) continue;
-    const std::byte* const bytes = forms[i].bytes.get();
+    if (!forms[i].owner) continue;
+    const std::byte* const bytes = host_bytes(forms[i].first);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(bytes) % 64, 0) << i;
     EXPECT_TRUE(std::all_of(bytes, bytes + sizes[i], [&](std::byte b) { return b == static_cast<std::byte>(i); })) << i;
   }

@@ -135,7 +135,7 @@ results::EngineListing inspect_engine(const InspectEngineRequest& request, Obser
   results::EngineListing listing;
   listing.path = request.path;
   listing.name = plan.source().text(plan.source()[plan.source().main_graph()].name);
-  listing.machine = manifest.machine;
+  listing.machine = engine::text_of(manifest.devices);
   listing.source = manifest.source;
   listing.is_strict = manifest.is_strict;
   if (manifest.precision.bfloat16) listing.permissions.emplace_back("bf16");

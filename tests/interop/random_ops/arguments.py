@@ -14,7 +14,8 @@ def parser(tool, seed, count):
     return options
 
 
-def parse(options):
-    options = options.parse_args()
+def parse(options, words=None):
+    """`words` in place of the program's own."""
+    options = options.parse_args(words)
     options.seed = random.randrange(10**9) if options.seed == "random" else int(options.seed)
     return options

@@ -15,6 +15,7 @@
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/pools/pool_geometry.h"
 #include "engine/devices/cpu/processor.h"
+#include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/elementwise.h"
 #include "engine/layers/softmax_dims.h"
 
@@ -64,6 +65,8 @@ class CpuDevice final : public Device {
       for (std::unique_ptr<Implementation>& made : family.make().make(libraries)) owned_.push_back(std::move(made));
     }
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
+    rules_.most_chain_values = Tape::kMostRegisters - 1;
+    if (!has_avx512_bf16()) rules_.computes = {tensor::DType::float32};
   }
 
   std::string_view name() const override { return "cpu"; }
@@ -85,9 +88,7 @@ class CpuDevice final : public Device {
   }
 
   std::span<const Implementation* const> implementations() const override { return all_; }
-  bool multiplies(tensor::DType dtype) const override {
-    return dtype == tensor::DType::float32 || (dtype == tensor::DType::bfloat16 && has_avx512_bf16());
-  }
+  const LoweringRules& rules() const override { return rules_; }
   std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const override {
     return cpu::make_copy(from, to);
   }
@@ -96,14 +97,19 @@ class CpuDevice final : public Device {
     std::shared_ptr<void> memory(allocate_large(std::max<uint64_t>(size_bytes, 1)), FreeLarge());
     return {host_address(memory.get()), size_bytes, memory};
   }
-  Buffer allocate_sample(tensor::DType dtype, uint64_t size_bytes) const override {
-    Buffer made = allocate(size_bytes);
-    std::byte* const bytes = host_bytes(made.first);
-    std::memset(bytes, 0, size_bytes);
-    if (dtype != tensor::DType::float32) return made;
-    auto* const numbers = reinterpret_cast<float*>(bytes);
-    for (uint64_t i = 0; i < size_bytes / sizeof(float); ++i) numbers[i] = 0.25F + static_cast<float>(i % 7) * 0.125F;
-    return made;
+  void fill_sample(const Buffer& buffer, tensor::DType dtype) const override {
+    std::byte* const bytes = host_bytes(buffer.first);
+    if (dtype == tensor::DType::float32) {
+      auto* const numbers = reinterpret_cast<float*>(bytes);
+      for (uint64_t i = 0; i < buffer.bytes / sizeof(float); ++i)
+        numbers[i] = 0.25F + static_cast<float>(i % 7) * 0.125F;
+    } else if (dtype == tensor::DType::undefined) {
+      constexpr uint16_t kOrdinary = 0x3e80;  // 0.25 in bfloat16 and, twice, in float32; 1.625 in float16
+      auto* const numbers = reinterpret_cast<uint16_t*>(bytes);
+      std::fill_n(numbers, buffer.bytes / sizeof(kOrdinary), kOrdinary);
+    } else {
+      std::memset(bytes, 0, buffer.bytes);
+    }
   }
 
   double measure(Call& call, double budget, std::span<const Extent> cold) const override {
@@ -128,13 +134,15 @@ class CpuDevice final : public Device {
   std::unique_ptr<Queue> make_queue() const override { return std::make_unique<CpuQueue>(); }
   uint64_t cache_bytes() const override { return cpu::cache_bytes(); }
 
-  std::string fingerprint() const override {
-    return fmt::format("{}, oneDNN {}, {} threads", processor(),
-                       libraries_.onednn == nullptr ? "none" : libraries_.onednn->version(), thread_count());
+  Fingerprint fingerprint() const override {
+    Fingerprint found{.device = "cpu", .parts = processor_parts(), .threads = static_cast<unsigned>(thread_count())};
+    found.parts.push_back({"oneDNN", libraries_.onednn == nullptr ? "none" : libraries_.onednn->version()});
+    return found;
   }
 
  private:
   Libraries libraries_;
+  LoweringRules rules_;
   Implementations owned_;
   std::vector<const Implementation*> all_;
 };

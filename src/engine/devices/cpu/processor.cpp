@@ -99,7 +99,9 @@ std::string model() { return ""; }
 
 }  // namespace
 
-std::string processor() { return fmt::format("{} {} [{}]", brand(), model(), instruction_sets()); }
+std::vector<Fingerprint::Part> processor_parts() {
+  return {{"processor", fmt::format("{} {}", brand(), model())}, {"instructions", instruction_sets()}};
+}
 
 bool has_avx512() {
   static const bool has = find_avx512();

@@ -1,11 +1,13 @@
 #pragma once
 
-#include <string>
+#include <vector>
+
+#include "engine/device/fingerprint.h"
 
 namespace assay::engine::cpu {
 
 // Name, model and instruction sets of this processor, as far as kernels depend on them.
-std::string processor();
+std::vector<Fingerprint::Part> processor_parts();
 
 // Whether it has the instructions of kernels compiled for these sets, and the environment variable ASSAY_INSTRUCTIONS
 // (base, avx2, avx512 or all) permits them. Error (usage) where that is another word.

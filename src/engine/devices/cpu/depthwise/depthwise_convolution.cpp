@@ -94,7 +94,7 @@ bool DepthwiseConvolution::fits_words(const ConvSource& source) {
          std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });
 }
 
-PackedWeights::Bytes DepthwiseConvolution::pack(const Layer& layer, const ConvSource& source) const {
+Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvSource& source) const {
   const uint64_t zeros_sum = checksum(std::as_bytes(std::span(source.weight_zeros)));
   const std::string zeros = has_weight_zeros_ ? fmt::format(" less {:x}", zeros_sum) : "";
   if (by_words_) {
@@ -164,7 +164,7 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
           .line_step = g_.dilation_y * g_.width * g_.channels,
           .pixel_step = g_.dilation_x * g_.channels,
           .advance = g_.stride_x * g_.channels,
-          .weights = reinterpret_cast<const float*>(weights_.get()) + before * weights_line + channel,
+          .weights = host<const float>(weights_.first) + before * weights_line + channel,
           .weights_line = weights_line,
           .weights_pixel = g_.channels,
           .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),

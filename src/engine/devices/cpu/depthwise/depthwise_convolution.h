@@ -59,7 +59,7 @@ class DepthwiseConvolution {
   DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers);
   static std::optional<Followers> followers_of(const Layer& layer, const ConvSource& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
-  PackedWeights::Bytes pack(const Layer& layer, const ConvSource& source) const;
+  Buffer pack(const Layer& layer, const ConvSource& source) const;
   void pack_words(const ConvSource& source, std::byte* to) const;
   void pack_floats(const ConvSource& source, std::byte* to) const;
   static bool fits_words(const ConvSource& source);
@@ -97,7 +97,7 @@ class DepthwiseConvolution {
   bool by_words_;                 // of codes, by run_code_windows
   bool makes_codes_;              // likewise, of sums in registers
   std::vector<std::byte> zeros_;  // what is read outside the picture then
-  PackedWeights::Bytes weights_;  // by pixel of the window, then channel; or as packed for words, once more for zeros
+  Buffer weights_;                // by pixel of the window, then channel; or as packed for words, once more for zeros
 };
 
 }  // namespace assay::engine::cpu

@@ -65,7 +65,8 @@ class SkinnyKernel final : public PlainKernel {
 
   // With the panel that begins with this number.
   void multiply(const PanelRows& rows, int64_t first) const {
-    const std::byte* const panel = weights_.bytes.get() + static_cast<uint64_t>(first) * weights_.number_bytes();
+    const std::byte* const panel =
+        host<const std::byte>(weights_.bytes.first) + static_cast<uint64_t>(first) * weights_.number_bytes();
     if (weights_.kind == NumberPanels::Kind::words)
       return multiply_(rows, reinterpret_cast<const float*>(panel), kColumns);
     panel_kernels().multiply_halves(rows, reinterpret_cast<const uint16_t*>(panel),

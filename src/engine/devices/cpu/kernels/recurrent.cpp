@@ -14,7 +14,7 @@ namespace {
 constexpr auto kColumns = static_cast<int64_t>(kPanel);
 
 // The panels of [directions, gates * hidden, depth] turned, where each gate begins a panel.
-PackedWeights::Bytes pack_gates(const Layer& layer, const Recurrence& r, int input, int64_t depth) {
+Buffer pack_gates(const Layer& layer, const Recurrence& r, int input, int64_t depth) {
   const tensor::Tensor& weights = *layer.constants[static_cast<size_t>(input)];
   const int64_t panels = r.directions * r.row() / kColumns;
   const std::string form = fmt::format("gates {} {} {} {}", r.directions, r.gates, r.hidden, depth);
@@ -49,8 +49,7 @@ class RecurrentKernel final : public PlainKernel {
     if (r_.has(Recurrence::kLengths) && y_bytes_ > 0) std::memset(run.output(0), 0, y_bytes_);
     parallel_for(static_cast<uint64_t>(r_.directions), 1, [&](uint64_t begin, uint64_t end) {
       for (uint64_t d = begin; d < end; ++d) {
-        run_direction(run, static_cast<int64_t>(d), reinterpret_cast<const float*>(w_.get()),
-                      reinterpret_cast<const float*>(recurrence_.get()));
+        run_direction(run, static_cast<int64_t>(d), host<const float>(w_.first), host<const float>(recurrence_.first));
       }
     });
   }
@@ -71,7 +70,7 @@ class RecurrentKernel final : public PlainKernel {
 
   Recurrence r_;
   uint64_t y_bytes_;
-  PackedWeights::Bytes w_, recurrence_;
+  Buffer w_, recurrence_;
 };
 
 class Recurrent final : public Implementation {

@@ -96,7 +96,7 @@ class ConvolutionKernel final : public Kernel {
   friend class ConvolutionCall;
   struct Prepared {
     std::shared_ptr<const Operation> operation;
-    PackedWeights::Bytes weights;
+    Buffer weights;
   };
 
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_; }
@@ -178,7 +178,7 @@ class ConvolutionKernel final : public Kernel {
     const WeightsPart part{constant_, desc_of_weights(library_, constant_.dtype(), weights_dims, g_.is_transposed),
                            first};
     scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
-    PackedWeights::Bytes weights = pack(library_, packed_, part, made->weights());
+    Buffer weights = pack(library_, packed_, part, made->weights());
     prepared_.push_back({std::move(made), std::move(weights)});
     return known->second;
   }
@@ -243,7 +243,7 @@ class ConvolutionCall final : public Call {
     for (size_t lane = 0; lane < running_.size(); ++lane) {
       for (size_t i = 0; i < running_[lane].size(); ++i) {
         Running& running = running_[lane][i];
-        running.set(kWeights, kernel_.prepared_[i].weights.get());
+        running.set(kWeights, host<const std::byte>(kernel_.prepared_[i].weights.first));
         if (kernel_.source_.quantized) {
           running.set(kernel_.shares_[lane].scaling);
           running.set(kBias, kernel_.bias_.data() + kernel_.shares_[lane].channels.begin);

@@ -349,13 +349,13 @@ void reorder(const Library& library, const WeightsPart& from, const Desc& to, st
 
 }  // namespace
 
-PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
+Buffer pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} from {}", form_name(library, to), from.first),
                     library.api().dnnl_memory_desc_get_size(to.get()),
                     [&](std::byte* bytes) { reorder(library, from, to, bytes); });
 }
 
-PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to) {
+Buffer pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to) {
   return packed.get(from.tensor, fmt::format("{} of {}", form_name(library, to), from.name),
                     library.api().dnnl_memory_desc_get_size(to.get()), [&](std::byte* bytes) {
                       if (try_reorder(library, from.desc, from.make().data(), to, bytes)) return;

@@ -120,7 +120,7 @@ struct MadeWeights {
 };
 
 // They in the form that an operation wants.
-PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to);
-PackedWeights::Bytes pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to);
+Buffer pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to);
+Buffer pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to);
 
 }  // namespace assay::engine::cpu::onednn

@@ -173,7 +173,7 @@ class ProductKernel final : public Kernel {
     const WeightsPart part{*source_.weights, plan_.is_picture ? kernels : matrix,
                            static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype))};
     forms_.push_back(pack(library_, packed_, part, operations_[piece.operation]->weights()));
-    return forms_.back().get();
+    return host<const std::byte>(forms_.back().first);
   }
 
   const Library& library_;
@@ -191,7 +191,7 @@ class ProductKernel final : public Kernel {
   std::vector<std::vector<Piece>> pieces_;  // by lane
   std::map<std::pair<int64_t, int64_t>, size_t> known_;
   std::vector<std::shared_ptr<const Operation>> operations_;
-  std::vector<PackedWeights::Bytes> forms_;
+  std::vector<Buffer> forms_;
   uint64_t scratchpad_ = 0;    // of a lane
   uint64_t result_bytes_ = 0;  // likewise, beside the result
   bool is_ready_ = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
 #include "tensor/elements.h"
 #include "tensor/float_format.h"
 
@@ -163,7 +164,7 @@ CodePanels::CodePanels(const Layer& layer, const CompressedProduct& product) {
 
 CodePanel CodePanels::panel(int64_t index) const {
   CodePanel panel = panel_;
-  panel.blocks = bytes_.get() + static_cast<uint64_t>(index) * panel_bytes_;
+  panel.blocks = host<const std::byte>(bytes_.first) + static_cast<uint64_t>(index) * panel_bytes_;
   return panel;
 }
 

@@ -17,7 +17,7 @@ class CodePanels {
  private:
   CodePanel panel_;
   uint64_t panel_bytes_ = 0;
-  PackedWeights::Bytes bytes_;
+  Buffer bytes_;
 };
 
 }  // namespace assay::engine::cpu

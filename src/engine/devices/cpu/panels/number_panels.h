@@ -13,7 +13,7 @@ namespace assay::engine::cpu {
 struct NumberPanels {
   enum class Kind : uint8_t { words, bfloat16, float16 };
   Kind kind = Kind::words;
-  PackedWeights::Bytes bytes;
+  Buffer bytes;
 
   uint64_t number_bytes() const { return kind == Kind::words ? sizeof(float) : sizeof(uint16_t); }  // of float32
 };

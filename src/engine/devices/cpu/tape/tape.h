@@ -22,6 +22,7 @@ struct TapeRows {
 // The elementwise nodes of a layer, computed tile by tile: whatever they pass on stays in the first cache.
 class Tape {
  public:
+  static constexpr int kMostRegisters = 24;
   // Of layer.nodes from `first` on. `given` is computed by whoever runs the tape, at the place of the result; invalid:
   // everything comes from the layer's inputs. Nullopt if a node is not elementwise, or lies in another way than the
   // result.
@@ -42,7 +43,6 @@ class Tape {
   void run_rows(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
 
  private:
-  static constexpr int kMostRegisters = 24;
   struct Operand {
     int input = 0;                 // of the layer
     std::vector<int64_t> strides;  // by dim of `extents_`

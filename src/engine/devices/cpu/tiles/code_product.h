@@ -61,7 +61,7 @@ class CodeProduct {
     int64_t begin, end;
   };
 
-  PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
+  Buffer pack(const Layer& layer, const tensor::Tensor& weights) const;
   bool keeps_sums() const { return epilogue_.has_tape() || division_.parts.size() > 1; }
   void run_piece(const Given& given, const TileDivision::Piece& piece) const;
   void run_panel(const Given& given, const Piece& piece, int64_t panel, const Part& part) const;
@@ -74,7 +74,7 @@ class CodeProduct {
   bool makes_codes_;  // of sums that are still in registers
   int64_t panel_columns_;
   TileDivision division_;
-  PackedWeights::Bytes weights_;
+  Buffer weights_;
 };
 
 }  // namespace assay::engine::cpu

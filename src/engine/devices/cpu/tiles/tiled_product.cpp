@@ -79,7 +79,7 @@ void TiledProduct::leave_out(FunctionRef<uint64_t(int64_t row)> steps_of) {
   groups_ = RowGroups(shape_.rows, division_.block_rows(), steps_of);
 }
 
-PackedWeights::Bytes TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
+Buffer TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
   const WordPanels panels{.dtype = shape_.dtype,
                           .steps = shape_.steps,
                           .depth = shape_.depth,
@@ -138,7 +138,7 @@ Tile TiledProduct::first_tile(const Given& given, const Piece& piece, int64_t pa
             .steps = static_cast<size_t>(part.steps),
             .depth = static_cast<size_t>(part.depth),
             .first = part.first,
-            .panel = reinterpret_cast<const float*>(weights_.get()) + first * shape_.steps * depth_ + depth * row_words,
+            .panel = host<const float>(weights_.first) + first * shape_.steps * depth_ + depth * row_words,
             .sums = piece.sums + (panel - piece.panel) * panel_columns_,
             .sums_row = piece.sums_row,
             .continues = depth > 0,

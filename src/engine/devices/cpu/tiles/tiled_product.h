@@ -67,7 +67,7 @@ class TiledProduct {
 
   bool are_pairs() const { return shape_.dtype != tensor::DType::float32; }
   const float* find_bias(const Given& given) const;
-  PackedWeights::Bytes pack(const Layer& layer, const tensor::Tensor& weights) const;
+  Buffer pack(const Layer& layer, const tensor::Tensor& weights) const;
   int64_t columns_of(int64_t panel) const { return std::min(panel_columns_, shape_.columns - panel * panel_columns_); }
   void run_in_place(const Given& given, Piece& piece) const;
   void run_beside(const Given& given, Piece& piece) const;
@@ -90,7 +90,7 @@ class TiledProduct {
   int64_t panel_count_;
   TileDivision division_;
   RowGroups groups_;
-  PackedWeights::Bytes weights_;
+  Buffer weights_;
 };
 
 }  // namespace assay::engine::cpu

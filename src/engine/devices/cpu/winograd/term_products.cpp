@@ -47,8 +47,7 @@ std::string TermProducts::packed_form(const WinogradForm& form, const TileKernel
   return fmt::format("winograd {} {} panels {}", form.stride, form.out, kernels.width * kernels.most_vectors);
 }
 
-PackedWeights::Bytes TermProducts::pack(PackedWeights& packed, const tensor::Tensor& weights,
-                                        const WinogradForm& form) const {
+Buffer TermProducts::pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const {
   const auto size = static_cast<uint64_t>(terms_ * channels_ * out_channels_) * sizeof(float);
   return packed.get(weights, packed_form(form, kernels_), size / static_cast<uint64_t>(word_), [&](std::byte* bytes) {
     if (weights.dtype() == tensor::DType::int8) return put_all(weights, form, reinterpret_cast<int16_t*>(bytes));
@@ -83,7 +82,7 @@ void TermProducts::run(int64_t panel, const float* terms, int64_t tiles, float* 
   const int64_t columns = columns_of(panel);
   const auto vectors = static_cast<size_t>(columns) / kernels_.width;
   const auto most = static_cast<int64_t>(kernels_.most_rows(vectors));
-  const auto* const weights = reinterpret_cast<const float*>(weights_.get()) + panel * panel_columns_ * terms_ * words;
+  const auto* const weights = host<const float>(weights_.first) + panel * panel_columns_ * terms_ * words;
   Tile tile{.places = places.data(),
             .rows = static_cast<size_t>(tiles),
             .depth = static_cast<size_t>(words),

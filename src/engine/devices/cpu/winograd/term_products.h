@@ -31,7 +31,7 @@ class TermProducts {
   void run(int64_t panel, const float* terms, int64_t tiles, float* products) const;
 
  private:
-  PackedWeights::Bytes pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const;
+  Buffer pack(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form) const;
   template <typename Number>
   void put_all(const tensor::Tensor& weights, const WinogradForm& form, Number* to) const;
 
@@ -41,7 +41,7 @@ class TermProducts {
   int64_t word_;  // channels
   const TileKernels& kernels_;
   int64_t panel_columns_;
-  PackedWeights::Bytes weights_;  // [panel][term][word][column]
+  Buffer weights_;  // [panel][term][word][column]
 };
 
 }  // namespace assay::engine::cpu

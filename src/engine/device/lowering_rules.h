@@ -1,0 +1,27 @@
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "tensor/dtype.h"
+
+namespace assay::engine {
+
+// Properties of a device that decide how models are lowered for it.
+struct LoweringRules {
+  // Types of its arithmetic. A model's other floats are widened to float32, and a permission to compute in them has no
+  // effect.
+  std::vector<tensor::DType> computes = {tensor::DType::float32, tensor::DType::bfloat16};
+  size_t most_nodes = 24;               // of a layer
+  size_t most_chain_values = 23;        // of elementwise nodes in a layer: results, and operands from elsewhere
+  int64_t few_rows = 8;                 // products of so few rows read compressed weights as they are
+  int64_t few_filters = 8;              // transposed convolutions with fewer are spelled as convolutions
+  bool has_volumes = false;             // convolutions and pools over three dims
+  bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
+
+  bool has(tensor::DType dtype) const { return std::ranges::find(computes, dtype) != computes.end(); }
+};
+
+}  // namespace assay::engine
