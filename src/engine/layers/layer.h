@@ -1,5 +1,6 @@
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -10,6 +11,7 @@
 
 namespace assay::engine {
 
+struct Form;
 class PackedWeights;
 
 // One node of the lowered graph with all that an implementation needs to know: an operator of the model, or the call of
@@ -23,9 +25,10 @@ struct Layer {
   std::vector<ir::ValueId> output_values;  // as `nodes` see them
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
-  std::vector<const tensor::Tensor*> constants;  // by input; null: computed
-  PackedWeights* packed = nullptr;               // where its kernels keep constants in other forms
-  bool is_strict = false;                        // nothing but the order of sums may change bits
+  std::vector<const tensor::Tensor*> constants;        // by input; null: computed
+  PackedWeights* packed = nullptr;                     // where its kernels keep constants in other forms
+  bool is_strict = false;                              // nothing but the order of sums may change bits
+  mutable std::shared_ptr<const Form> form = nullptr;  // null: form_of() has not been called
 
   bool is_single() const { return nodes.size() == 1; }
   std::string_view op(ir::NodeId id) const { return model->text((*model)[id].op); }

@@ -20,6 +20,11 @@ struct TensorDesc {
   bool operator==(const TensorDesc&) const = default;
 };
 
+// Floats that fit into float32, in which kernels compute.
+inline bool is_short_float(tensor::DType dtype) {
+  return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::float16;
+}
+
 // How the elements of a dense tensor are ordered: as the dims are, or with the second dim, the channels, innermost.
 enum class Layout : uint8_t { plain, channels_last };
 

@@ -37,6 +37,12 @@ bool may_be_lowered(const ir::Model& model, const ops::Inference& inference) {
   });
 }
 
+void widen_what_is_not_computed(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision) {
+  for (const tensor::DType half : {tensor::DType::float16, tensor::DType::bfloat16}) {
+    if (!precision.rules.has(half)) widen_halves(model, rewriter, half, precision.rounds_halves);
+  }
+}
+
 }  // namespace
 
 void fix_type(ir::Model& model, ir::ValueId input, tensor::DType dtype, const tensor::Shape& shape) {
@@ -77,9 +83,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   narrow.declare_float16(model, rewriter);
-  for (const tensor::DType half : {tensor::DType::float16, tensor::DType::bfloat16}) {
-    if (!rules.has(half)) widen_halves(model, rewriter, half, precision.rounds_halves);
-  }
+  widen_what_is_not_computed(model, rewriter, precision);
   spell_heads(model, rewriter);
   spell_fused(model, rewriter);
   spell_qlinear(model, rewriter);

@@ -184,6 +184,22 @@ PlannedModel read_planned(RecordReader& in) {
   return planned;
 }
 
+PackedForm read_packed(RecordReader& in) {
+  PackedForm packed;
+  packed.weights = in.number();
+  packed.form = in.text();
+  packed.section = in.number();
+  return packed;
+}
+
+CompiledCode read_code(RecordReader& in) {
+  CompiledCode code;
+  code.device = in.text();
+  code.name = in.text();
+  code.section = in.number();
+  return code;
+}
+
 void write(RecordWriter& out, const Fingerprint& fingerprint) {
   out.text(fingerprint.device).number(fingerprint.threads).number(fingerprint.parts.size());
   for (const Fingerprint::Part& part : fingerprint.parts) out.text(part.name).text(part.value);
@@ -257,18 +273,8 @@ Manifest read_manifest(Bytes bytes) {
   if (manifest.profiles.empty()) in.refuse();
   manifest.source_weights = read_weights(in);
   for (uint64_t left = in.count(); left > 0; --left) manifest.planned.push_back(read_planned(in));
-  for (uint64_t left = in.count(); left > 0; --left) {
-    PackedForm& packed = manifest.packed.emplace_back();
-    packed.weights = in.number();
-    packed.form = in.text();
-    packed.section = in.number();
-  }
-  for (uint64_t left = in.count(); left > 0; --left) {
-    CompiledCode& code = manifest.code.emplace_back();
-    code.device = in.text();
-    code.name = in.text();
-    code.section = in.number();
-  }
+  for (uint64_t left = in.count(); left > 0; --left) manifest.packed.push_back(read_packed(in));
+  for (uint64_t left = in.count(); left > 0; --left) manifest.code.push_back(read_code(in));
   in.finish();
   return manifest;
 }

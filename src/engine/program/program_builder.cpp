@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "base/text.h"
+#include "engine/layers/form.h"
 #include "engine/layers/quantization.h"
 #include "engine/lowering/lower.h"
 #include "engine/program/bodies.h"
@@ -109,7 +110,8 @@ void ProgramBuilder::add_given_slots() {
 }
 
 void ProgramBuilder::add_node(ir::NodeId node) {
-  if (broken_.contains(node) || (!add_views(node) && !add_parts(node) && !add_layer(node))) add_reference(node);
+  const std::optional<Layer> layer = broken_.contains(node) ? std::nullopt : find_layer(node);
+  if (!layer || (!add_views(*layer) && !add_parts(*layer) && !add_layer(*layer))) add_reference(node);
 }
 
 std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
@@ -119,20 +121,20 @@ std::optional<Layer> ProgramBuilder::find_layer(ir::NodeId node) const {
   return layer;
 }
 
-bool ProgramBuilder::add_views(ir::NodeId node) {
-  const std::optional<Layer> layer = find_layer(node);
-  if (!layer || layer->inputs.empty() || layer->constants[0] != nullptr) return false;
-  const std::optional<Views> views = find_views(*layer);
+bool ProgramBuilder::add_views(const Layer& layer) {
+  if (layer.inputs.empty() || layer.constants[0] != nullptr) return false;
+  const std::optional<Views> views = find_views(layer);
   if (!views) return false;
-  const ir::ValueId operand = model_[node].operands[0].value;
+  const ir::ValueId operand = model_[layer.node].operands[0].value;
   size_t source = slots_of_.at(operand).front();
   if (!program_.slots_[source].desc.exists()) return false;
   const auto can_show = [&](const ViewOf& view) { return view(program_.slots_[source].desc).has_value(); };
   if (!std::ranges::all_of(*views, can_show))
-    source = slot_in(operand, desc_to_show(*layer, program_.slots_[source].desc), program_.slots_[source].device);
+    source = slot_in(operand, desc_to_show(layer, program_.slots_[source].desc), program_.slots_[source].device);
   for (size_t i = 0; i < views->size(); ++i) {
     const View view = (*views)[i](program_.slots_[source].desc).value();
-    if (model_[node].results[i].valid()) add_view(model_[node].results[i], source, view.desc, view.offset);
+    const ir::ValueId result = model_[layer.node].results[i];
+    if (result.valid()) add_view(result, source, view.desc, view.offset);
   }
   return true;
 }
@@ -246,13 +248,12 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
   if (most_bytes >= kLargeBytes) return_freed_memory();
 }
 
-bool ProgramBuilder::add_layer(ir::NodeId node) {
-  const std::optional<Layer> layer = find_layer(node);
-  if (!layer) return false;
+bool ProgramBuilder::add_layer(const Layer& layer) {
+  form_of(layer);  // for all copies
   for (size_t device = 0; device < program_.devices_.count(); ++device) {
-    if (add_layer_on(*layer, device)) return true;
+    if (add_layer_on(layer, device)) return true;
   }
-  require_replayed(*layer);
+  require_replayed(layer);
   return false;
 }
 

@@ -21,7 +21,7 @@ class ProgramBuilder {
   void add_given_slots();
   void add_node(ir::NodeId node);
   static void release_packed(const Layer& layer, const std::vector<bool>& is_packed);
-  bool add_layer(ir::NodeId node);
+  bool add_layer(const Layer& layer);
   bool add_layer_on(Layer layer, size_t device);
   void require_replayed(const Layer& layer) const;
   void add_reference(ir::NodeId node);
@@ -29,7 +29,7 @@ class ProgramBuilder {
   bool is_used_outside(ir::ValueId value, const std::set<ir::NodeId>& nodes) const;
   size_t datum_slot(ir::ValueId value);
   // Whether the node only looks at its operand in another way: no step, a slot that is a view.
-  bool add_views(ir::NodeId node);
+  bool add_views(const Layer& layer);
   void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
   Choice choose(Layer& layer, size_t device);
   // Parts of a Concat are written where they are parts of its result.
@@ -38,7 +38,7 @@ class ProgramBuilder {
   Choice choose_at(Layer& layer, const ConcatPlace& place, size_t device);
   size_t whole_slot(const ConcatPlace& place, size_t device);
   size_t part_slot(ir::ValueId value, const ConcatPlace& place, size_t device);
-  bool add_parts(ir::NodeId node);
+  bool add_parts(const Layer& layer);
   std::optional<Layer> find_layer(ir::NodeId node) const;
   Layout layout_of(const Layer& layer, size_t device) const;
   bool casts_for_pictures(const Layer& layer, size_t device) const;

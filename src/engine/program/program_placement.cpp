@@ -56,22 +56,21 @@ size_t ProgramBuilder::part_slot(ir::ValueId value, const ConcatPlace& place, si
 }
 
 // A Concat of which parts are in place already: the others are copied there.
-bool ProgramBuilder::add_parts(ir::NodeId node) {
-  const auto known = wholes_.find(node);
+bool ProgramBuilder::add_parts(const Layer& layer) {
+  const auto known = wholes_.find(layer.node);
   if (known == wholes_.end()) return false;
-  const std::optional<Layer> layer = find_layer(node);
   const bool is_plain = has_layout(program_.slots_[known->second].desc, Layout::plain);
   const size_t device = program_.slots_[known->second].device;
-  for (size_t i = 0; i < layer->inputs.size(); ++i) {
-    const ConcatPlace place = operand_place(*layer, i, is_plain ? Layout::plain : Layout::channels_last);
-    const ir::ValueId operand = model_[node].operands[i].value;
+  for (size_t i = 0; i < layer.inputs.size(); ++i) {
+    const ConcatPlace place = operand_place(layer, i, is_plain ? Layout::plain : Layout::channels_last);
+    const ir::ValueId operand = model_[layer.node].operands[i].value;
     const size_t from = slot_on(operand, device);
     const uint64_t offset = static_cast<uint64_t>(place.offset) * tensor::bit_width(place.part.dtype) / 8;
     const Slot& slot = program_.slots_[from];
     if (place.part.count() == 0 || (slot.base == known->second && slot.offset == offset)) continue;
     Step copy{.node = {}, .tactic = "copy", .kernel = {}};
     copy.inputs = {from};
-    copy.kernel = this->device(device).make_copy(slot.desc.exists() ? slot.desc : layer->inputs[i], place.part);
+    copy.kernel = this->device(device).make_copy(slot.desc.exists() ? slot.desc : layer.inputs[i], place.part);
     copy.device = device;
     copy.outputs = {part_slot(operand, place, device)};
     program_.steps_.push_back(std::move(copy));

@@ -13,10 +13,10 @@
 #include "engine/devices/cpu/copy.h"
 #include "engine/devices/cpu/integers/integer_layer.h"
 #include "engine/devices/cpu/onednn/library.h"
-#include "engine/devices/cpu/pools/pool_geometry.h"
 #include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/elementwise.h"
+#include "engine/layers/pool.h"
 #include "engine/layers/softmax_dims.h"
 
 namespace assay::engine::cpu {

@@ -4,10 +4,11 @@
 
 #include "base/checksum.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/followers.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tiles/code_zeros.h"
+#include "engine/layers/followers.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -20,8 +21,8 @@ constexpr int64_t kMostExact = 256;  // pixels of a window of codes, whose sums 
 }  // namespace
 
 std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& layer) {
-  const std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source) return std::nullopt;
+  const ConvolutionForm* const source = convolution_of(layer);
+  if (source == nullptr) return std::nullopt;
   const ConvGeometry& g = source->geometry;
   const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
   if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
@@ -33,7 +34,7 @@ std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& laye
   return DepthwiseConvolution(layer, *source, *std::move(followers));
 }
 
-DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers)
+DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvolutionForm& source, Followers followers)
     : g_(source.geometry),
       data_(static_cast<size_t>(source.data)),
       dtype_(layer.inputs[data_].dtype),
@@ -54,7 +55,7 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvSource&
 }
 
 std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_of(const Layer& layer,
-                                                                                  const ConvSource& source) {
+                                                                                  const ConvolutionForm& source) {
   Followers found;
   if (source.is_integer()) {
     found.of_sums = IntegerEpilogue::make(layer, source.quantized, source.geometry.out_channels, source.done);
@@ -89,12 +90,12 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
 }
 
 // Whether what zero points take off weights is of 8 bits too.
-bool DepthwiseConvolution::fits_words(const ConvSource& source) {
+bool DepthwiseConvolution::fits_words(const ConvolutionForm& source) {
   return source.is_integer() && has_code_windows(source.geometry.kernel_height, source.geometry.kernel_width) &&
          std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });
 }
 
-Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvSource& source) const {
+Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvolutionForm& source) const {
   const uint64_t zeros_sum = checksum(std::as_bytes(std::span(source.weight_zeros)));
   const std::string zeros = has_weight_zeros_ ? fmt::format(" less {:x}", zeros_sum) : "";
   if (by_words_) {
@@ -107,7 +108,7 @@ Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvSource& source) 
                            [&](std::byte* to) { pack_floats(source, to); });
 }
 
-void DepthwiseConvolution::pack_words(const ConvSource& source, std::byte* to) const {
+void DepthwiseConvolution::pack_words(const ConvolutionForm& source, std::byte* to) const {
   pack_code_windows(source.weights->bytes().data(), g_.channels, g_.kernel_height, g_.kernel_width, to);
   if (!has_weight_zeros_) return;
   const int64_t window = g_.kernel_height * g_.kernel_width;
@@ -117,7 +118,7 @@ void DepthwiseConvolution::pack_words(const ConvSource& source, std::byte* to) c
   pack_code_windows(taken.data(), g_.channels, g_.kernel_height, g_.kernel_width, to + words_bytes());
 }
 
-void DepthwiseConvolution::pack_floats(const ConvSource& source, std::byte* to) const {
+void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, std::byte* to) const {
   const auto numbers = tensor::load_elements<double>(*source.weights);
   const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);
   auto* const floats = reinterpret_cast<float*>(to);

@@ -4,12 +4,12 @@
 #include <optional>
 #include <vector>
 
-#include "engine/devices/cpu/conv_source.h"
 #include "engine/devices/cpu/depthwise/code_windows.h"
 #include "engine/devices/cpu/depthwise/depthwise_kernels.h"
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/convolution.h"
 #include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
@@ -56,13 +56,13 @@ class DepthwiseConvolution {
     const FinishRows* finish = nullptr;  // of codes that are made of sums
   };
 
-  DepthwiseConvolution(const Layer& layer, const ConvSource& source, Followers followers);
-  static std::optional<Followers> followers_of(const Layer& layer, const ConvSource& source);
+  DepthwiseConvolution(const Layer& layer, const ConvolutionForm& source, Followers followers);
+  static std::optional<Followers> followers_of(const Layer& layer, const ConvolutionForm& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
-  Buffer pack(const Layer& layer, const ConvSource& source) const;
-  void pack_words(const ConvSource& source, std::byte* to) const;
-  void pack_floats(const ConvSource& source, std::byte* to) const;
-  static bool fits_words(const ConvSource& source);
+  Buffer pack(const Layer& layer, const ConvolutionForm& source) const;
+  void pack_words(const ConvolutionForm& source, std::byte* to) const;
+  void pack_floats(const ConvolutionForm& source, std::byte* to) const;
+  static bool fits_words(const ConvolutionForm& source);
   int64_t words_bytes() const { return g_.kernel_height * code_window_line(g_.channels); }
   float zero(const Arguments& arguments) const;
   const float* bias(const Arguments& arguments) const;

@@ -6,9 +6,9 @@
 #include <limits>
 
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/layers/followers.h"
 #include "engine/layers/spelled_gelu.h"
 
 namespace assay::engine::cpu {

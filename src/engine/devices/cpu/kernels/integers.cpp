@@ -4,8 +4,8 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/element_walk.h"
 #include "engine/devices/cpu/integers/integer_layer.h"
+#include "engine/layers/element_walk.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -4,7 +4,8 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/resize_layer.h"
+#include "engine/devices/cpu/forms.h"
+#include "engine/layers/resize.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -76,9 +77,9 @@ class Nearest final : public Implementation {
  public:
   std::string_view name() const override { return "resize.nearest"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<std::vector<ops::ResampledAxis>> found = find_resize(layer);
-    if (!found || found->size() != 4) return {};
-    const std::vector<ops::ResampledAxis>& plan = *found;
+    const ResizeForm* const form = resize_of(layer);
+    if (form == nullptr || form->axes.size() != 4) return {};
+    const std::vector<ops::ResampledAxis>& plan = form->axes;
     const ops::Node facts = layer.facts(layer.nodes[0]);
     const TensorDesc& in = layer.inputs[0];
     if (ops::resize_mode(facts) != ops::ResizeMode::nearest || tensor::bit_width(in.dtype) % 8 != 0) return {};

@@ -4,11 +4,12 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/panels/number_panels.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
-#include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/product_geometry.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -89,8 +90,8 @@ class Skinny final : public Implementation {
  public:
   std::string_view name() const override { return "product.panels"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<ProductGeometry> g = product_geometry(layer, layer.nodes[0]);
-    if (!g || g->right < 0 || layer.constants[static_cast<size_t>(g->right)] == nullptr) return {};
+    const std::optional<ProductGeometry> g = float_product_of(layer);
+    if (!g || layer.constants[static_cast<size_t>(g->right)] == nullptr) return {};
     if (g->item_count() != 1 || g->rows > kMostRows || g->left_column != 1) return {};
     const bool has_whole_words =
         pair_panel_product() != nullptr && g->depth % 2 == 0 && (g->rows == 1 || g->left_row % 2 == 0);

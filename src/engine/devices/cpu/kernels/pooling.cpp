@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/pools/maximum_places.h"
 #include "engine/devices/cpu/pools/maximum_pool.h"
 #include "engine/devices/cpu/rows/floats.h"
@@ -14,7 +15,7 @@ namespace {
 // Averages.
 class AveragePool final : public PlainKernel {
  public:
-  AveragePool(const PoolGeometry& geometry, tensor::DType dtype) : g_(geometry), dtype_(dtype) {}
+  AveragePool(const PoolForm& geometry, tensor::DType dtype) : g_(geometry), dtype_(dtype) {}
 
   void run(const Arguments& arguments) const override {
     const auto* const in = host<const std::byte>(arguments.inputs[0]);
@@ -71,7 +72,7 @@ class AveragePool final : public PlainKernel {
     write_floats(dtype_, kept, out, count);
   }
 
-  PoolGeometry g_;
+  PoolForm g_;
   tensor::DType dtype_;
 };
 
@@ -79,21 +80,15 @@ class Pooling final : public Implementation {
  public:
   std::string_view name() const override { return "pool.channels_last"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    constexpr std::array<const char*, 3> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool"};
-    const bool is_pool = std::ranges::any_of(kPools, [&](const char* op) { return layer.starts_with(op); });
-    if (!is_pool || !layer.is_single() || gives_places(layer)) return {};
-    const size_t rank = layer.inputs[0].dims.size();
-    if (rank != 3 && rank != 4) return {};
+    const auto* const form = form_as<PoolForm>(layer);
+    if (form == nullptr || form->gives_places) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
-      const bool is_known = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool") ? is_readable(desc.dtype)
-                                                                                               : is_float(desc.dtype);
+      const bool is_known = form->is_maximum ? is_readable(desc.dtype) : is_float(desc.dtype);
       if (!is_known || !has_layout(desc, Layout::channels_last) || desc.count() == 0) return {};
     }
-    const std::optional<PoolGeometry> geometry = pool_geometry(layer);
-    if (!geometry) return {};
     const tensor::DType dtype = layer.inputs[0].dtype;
-    if (geometry->is_maximum) return make_maximum_pool(*geometry, dtype);
-    return std::make_unique<AveragePool>(*geometry, dtype);
+    if (form->is_maximum) return make_maximum_pool(*form, dtype);
+    return std::make_unique<AveragePool>(*form, dtype);
   }
 };
 
@@ -101,16 +96,13 @@ class PoolingWithPlaces final : public Implementation {
  public:
   std::string_view name() const override { return "pool.places"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!gives_places(layer) || !layer.outputs[0].exists()) return {};
+    const auto* const form = form_as<PoolForm>(layer);
     const TensorDesc& in = layer.inputs[0];
-    if (!is_readable(in.dtype) || (in.dims.size() != 3 && in.dims.size() != 4)) return {};
-    const std::optional<PoolGeometry> geometry = pool_geometry(layer);
-    if (!geometry) return {};
-    const bool is_column_major = layer.facts(layer.nodes[0]).integer("storage_order", 0) != 0;
+    if (form == nullptr || !form->gives_places || !is_readable(in.dtype)) return {};
     for (const Layout layout : {Layout::plain, Layout::channels_last}) {
       const auto lies_so = [&](const TensorDesc& desc) { return has_layout(desc, layout) && desc.count() != 0; };
       if (lies_so(in) && std::ranges::all_of(layer.outputs, lies_so))
-        return make_maximum_places(*geometry, in.dtype, is_column_major, layout);
+        return make_maximum_places(*form, in.dtype, form->is_column_major, layout);
     }
     return {};
   }

@@ -37,6 +37,7 @@ std::optional<ReductionExtents> extents_of(const TensorDesc& in, const TensorDes
 // What the nodes before the last one compute, in the order of the first operand that has as many elements.
 Layer chain_of(const Layer& layer, ir::ValueId result) {
   Layer chain = layer;
+  chain.form = nullptr;
   chain.nodes.pop_back();
   chain.output_values = {result};
   chain.outputs = {layer.desc_of(result)};

@@ -4,7 +4,8 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/resize_layer.h"
+#include "engine/devices/cpu/forms.h"
+#include "engine/layers/resize.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -134,14 +135,14 @@ class Resample final : public Implementation {
  public:
   std::string_view name() const override { return "resize.sums"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<std::vector<ops::ResampledAxis>> plan = find_resize(layer);
-    if (!plan) return {};
+    const ResizeForm* const form = resize_of(layer);
+    if (form == nullptr) return {};
     for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
       if (desc.dtype != tensor::DType::float32) return {};
     }
     const ops::Node facts = layer.facts(layer.nodes[0]);
     if (ops::resize_mode(facts) == ops::ResizeMode::nearest) return {};
-    return make_stages(facts, layer.inputs[0], *plan);
+    return make_stages(facts, layer.inputs[0], form->axes);
   }
 
  private:

@@ -3,8 +3,9 @@
 #include <algorithm>
 
 #include "base/parallel.h"
-#include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/layers/convolution.h"
 
 namespace assay::engine::cpu::onednn {
 
@@ -23,8 +24,8 @@ bool has_few_rows(const ConvGeometry& g) {
 
 bool has_uneven_lanes(const Layer& layer) {
   constexpr int64_t kEvenEnough = 8;  // rows of a lane, one more of which is little
-  const std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source || source->is_integer()) return false;
+  const ConvolutionForm* const source = convolution_of(layer);
+  if (source == nullptr || source->is_integer()) return false;
   const ConvGeometry& g = source->geometry;
   const auto lanes = static_cast<int64_t>(thread_count());
   const int64_t rows = g.batch * g.out_height;

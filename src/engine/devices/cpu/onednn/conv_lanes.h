@@ -1,6 +1,6 @@
 #pragma once
 
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cpu::onednn {
 

@@ -1,9 +1,11 @@
+#include "engine/layers/convolution.h"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <tuple>
 
-#include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/integers/exact_sums.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/conv_bands.h"
@@ -63,7 +65,8 @@ Desc desc_of_weights(const Library& library, tensor::DType dtype, const tensor::
 
 class ConvolutionKernel final : public Kernel {
  public:
-  ConvolutionKernel(const Library& library, const Layer& layer, const ConvSource& source, Epilogue epilogue, Plan plan)
+  ConvolutionKernel(const Library& library, const Layer& layer, const ConvolutionForm& source, Epilogue epilogue,
+                    Plan plan)
       : library_(library),
         source_(source),
         g_(source_.geometry),
@@ -207,7 +210,7 @@ class ConvolutionKernel final : public Kernel {
   }
 
   const Library& library_;
-  ConvSource source_;
+  ConvolutionForm source_;
   const ConvGeometry& g_;
   Epilogue epilogue_;
   Plan plan_;
@@ -337,7 +340,7 @@ Plan parse_plan(std::string_view variant) {
 
 // Before AVX-512 VNNI, what oneDNN's kernels add to depthwise sums of codes is wrong in the last channels, where these
 // do not fill a vector.
-bool can_append(const ConvSource& source, const Plan& plan) {
+bool can_append(const ConvolutionForm& source, const Plan& plan) {
   constexpr int64_t kVector = 8;
   const ConvGeometry& g = source.geometry;
   if (!source.quantized) return !plan.by_channels;
@@ -346,7 +349,8 @@ bool can_append(const ConvSource& source, const Plan& plan) {
 
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
 std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
-  std::optional<ConvSource> source = find_conv_source(layer);
+  const ConvolutionForm* const found = convolution_of(layer);
+  std::optional<ConvolutionForm> source = found == nullptr ? std::nullopt : std::optional(*found);
   if (!source || source->is_sum || !source->weight_zeros.empty()) return {};
   const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
   if (source->quantized && !are_sums_exact(codes, *source->weights)) return {};
@@ -380,8 +384,8 @@ std::vector<std::string> convolution_variants(const Library& library, const Laye
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
   if (!variant.empty()) return make(library, layer, parse_plan(variant));
   std::unique_ptr<Kernel> kernel;
-  const std::optional<ConvSource> source = find_conv_source(layer);
-  if (source && has_few_rows(source->geometry))
+  const ConvolutionForm* const source = convolution_of(layer);
+  if (source != nullptr && has_few_rows(source->geometry))
     kernel = make(library, layer, {.by_channels = true, .implementation = ""});
   return kernel ? std::move(kernel) : make(library, layer, {});
 }

@@ -1,6 +1,6 @@
 #include "engine/devices/cpu/onednn/epilogue.h"
 
-#include "engine/devices/cpu/followers.h"
+#include "engine/layers/followers.h"
 
 namespace assay::engine::cpu::onednn {
 

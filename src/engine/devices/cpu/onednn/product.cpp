@@ -1,13 +1,15 @@
+#include "engine/layers/product.h"
+
 #include <algorithm>
 #include <cstring>
 #include <map>
 #include <tuple>
 
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/integers/exact_sums.h"
 #include "engine/devices/cpu/lanes.h"
 #include "engine/devices/cpu/onednn/epilogue.h"
 #include "engine/devices/cpu/onednn/kernels.h"
-#include "engine/devices/cpu/product_source.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu::onednn {
@@ -30,6 +32,11 @@ struct Piece {
   int64_t item, row, rows, column, columns;
   size_t operation = 0;
   const std::byte* weights = nullptr;  // packed; null: they are computed
+};
+
+// A product as the library takes it.
+struct ProductSource : ProductForm {
+  ProductGeometry geometry;
 };
 
 class ProductKernel final : public Kernel {
@@ -300,11 +307,12 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
 
 // As the library takes it, which is faster without zero points.
 std::optional<ProductSource> find_source(const Layer& layer) {
-  std::optional<ProductSource> source = find_product_source(layer);
-  if (source && !source->weight_zeros.empty()) return std::nullopt;
-  if (source && source->is_integer() && !are_sums_exact(source->left_type, *source->weights)) return std::nullopt;
-  if (source && source->quantized)
-    source->quantized = without_zero_point(*std::move(source->quantized), source->column_axis);
+  std::optional<LocatedProduct> found = product_of(layer);
+  if (!found || !found->form.weight_zeros.empty()) return std::nullopt;
+  ProductSource source{found->form, std::move(found->geometry)};
+  source.weights = found->weights;
+  if (source.is_integer() && !are_sums_exact(source.left_type, *source.weights)) return std::nullopt;
+  if (source.quantized) source.quantized = without_zero_point(*std::move(source.quantized), source.column_axis);
   return source;
 }
 

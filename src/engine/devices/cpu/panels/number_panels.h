@@ -2,8 +2,8 @@
 
 #include <cstdint>
 
-#include "engine/devices/cpu/product_geometry.h"
 #include "engine/devices/cpu/words/word_panels.h"
+#include "engine/layers/product_geometry.h"
 #include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {

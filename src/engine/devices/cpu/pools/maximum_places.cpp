@@ -24,7 +24,7 @@ float least_number(tensor::DType dtype) {
 // Channels innermost: those of a pixel are compared together.
 class PlacesOfPixels final : public PlainKernel {
  public:
-  PlacesOfPixels(const PoolGeometry& geometry, tensor::DType dtype, bool is_column_major)
+  PlacesOfPixels(const PoolForm& geometry, tensor::DType dtype, bool is_column_major)
       : g_(geometry), dtype_(dtype), table_(geometry, is_column_major) {}
 
   void run(const Arguments& arguments) const override {
@@ -78,7 +78,7 @@ class PlacesOfPixels final : public PlainKernel {
     }
   }
 
-  PoolGeometry g_;
+  PoolForm g_;
   tensor::DType dtype_;
   PlaceTable table_;
 };
@@ -109,7 +109,7 @@ struct SlottedAxis {
 // line stand elements of no window, whose maxima nobody reads.
 class PlacesOfPlanes final : public PlainKernel {
  public:
-  PlacesOfPlanes(const PoolGeometry& geometry, tensor::DType dtype, bool is_column_major)
+  PlacesOfPlanes(const PoolForm& geometry, tensor::DType dtype, bool is_column_major)
       : g_(geometry),
         dtype_(dtype),
         table_(geometry, is_column_major),
@@ -220,7 +220,7 @@ class PlacesOfPlanes final : public PlainKernel {
     }
   }
 
-  PoolGeometry g_;
+  PoolForm g_;
   tensor::DType dtype_;
   PlaceTable table_;
   SlottedAxis down_, across_;
@@ -231,7 +231,7 @@ class PlacesOfPlanes final : public PlainKernel {
 };
 
 // What stands apart in slots would take more memory than is its due.
-bool reaches_too_far(const PoolGeometry& g) {
+bool reaches_too_far(const PoolForm& g) {
   constexpr int64_t kLongest = 1 << 10;  // places of an axis
   constexpr double kMostElements = 1 << 22;
   const auto span = [](int64_t kernel, int64_t dilation) {
@@ -244,7 +244,7 @@ bool reaches_too_far(const PoolGeometry& g) {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_maximum_places(const PoolGeometry& geometry, tensor::DType dtype, bool is_column_major,
+std::unique_ptr<Kernel> make_maximum_places(const PoolForm& geometry, tensor::DType dtype, bool is_column_major,
                                             Layout layout) {
   if (reaches_too_far(geometry)) return {};
   if (layout == Layout::plain) return std::make_unique<PlacesOfPlanes>(geometry, dtype, is_column_major);

@@ -38,7 +38,7 @@ constexpr T kLeast =
 template <typename T>
 class MaximumPool final : public PlainKernel {
  public:
-  MaximumPool(const PoolGeometry& geometry, tensor::DType dtype) : g_(geometry), dtype_(dtype) {
+  MaximumPool(const PoolForm& geometry, tensor::DType dtype) : g_(geometry), dtype_(dtype) {
     tile_ = g_.channels;
     while (lane_bytes() > kHotBytes && tile_ > kLeastTile) tile_ = rounded_up(parts_of(tile_, 2), kLeastTile);
     tiles_ = parts_of(g_.channels, tile_);
@@ -163,7 +163,7 @@ class MaximumPool final : public PlainKernel {
       find_maxima(work.pointers.data(), rows, out, static_cast<size_t>(count));
   }
 
-  PoolGeometry g_;
+  PoolForm g_;
   tensor::DType dtype_;
   int64_t tile_ = 0;  // channels at once
   int64_t tiles_ = 1;
@@ -172,7 +172,7 @@ class MaximumPool final : public PlainKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_maximum_pool(const PoolGeometry& geometry, tensor::DType dtype) {
+std::unique_ptr<Kernel> make_maximum_pool(const PoolForm& geometry, tensor::DType dtype) {
   if (dtype == tensor::DType::int8) return std::make_unique<MaximumPool<int8_t>>(geometry, dtype);
   if (dtype == tensor::DType::uint8) return std::make_unique<MaximumPool<uint8_t>>(geometry, dtype);
   return std::make_unique<MaximumPool<float>>(geometry, dtype);

@@ -18,7 +18,7 @@ std::vector<int32_t> first_places(int64_t windows, int64_t size, int64_t kernel,
 
 }  // namespace
 
-PlaceTable::PlaceTable(const PoolGeometry& g, bool is_column_major)
+PlaceTable::PlaceTable(const PoolForm& g, bool is_column_major)
     : kernel_width_(static_cast<int32_t>(g.kernel_width)),
       first_rows_(first_places(g.out_height, g.height, g.kernel_height, g.stride_y, g.dilation_y, g.pad_top)),
       first_columns_(first_places(g.out_width, g.width, g.kernel_width, g.stride_x, g.dilation_x, g.pad_left)) {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/devices/cpu/pools/pool_geometry.h"
+#include "engine/layers/pool.h"
 
 namespace assay::engine::cpu {
 
@@ -11,7 +11,7 @@ class PlaceTable {
  public:
   static constexpr int32_t kNone = -1;  // of a window that sees only padding, which has the first element's index
 
-  PlaceTable(const PoolGeometry& geometry, bool is_column_major);
+  PlaceTable(const PoolForm& geometry, bool is_column_major);
 
   // The first place of a window that is in the picture.
   int32_t first(int64_t y, int64_t x) const;

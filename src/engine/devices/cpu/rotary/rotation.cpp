@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 #include "base/parallel.h"
-#include "engine/devices/cpu/element_walk.h"
 #include "engine/devices/cpu/rotary/rotary_kernels.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/layers/element_walk.h"
 
 namespace assay::engine::cpu {
 namespace {

@@ -4,10 +4,10 @@
 #include <array>
 
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/element_walk.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/coarse_kernels.h"
+#include "engine/layers/element_walk.h"
 
 namespace assay::engine::cpu {
 namespace {

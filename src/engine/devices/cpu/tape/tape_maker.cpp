@@ -3,11 +3,11 @@
 #include <limits>
 #include <map>
 
-#include "engine/devices/cpu/element_walk.h"
-#include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/element_walk.h"
 #include "engine/layers/elementwise.h"
+#include "engine/layers/followers.h"
 #include "engine/layers/quantization.h"
 #include "engine/layers/spelled_gelu.h"
 #include "engine/layers/spelled_hard_swish.h"

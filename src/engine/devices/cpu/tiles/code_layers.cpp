@@ -3,12 +3,13 @@
 #include <utility>
 
 #include "base/parallel.h"
-#include "engine/devices/cpu/conv_source.h"
-#include "engine/devices/cpu/product_source.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/tiles/code_product.h"
 #include "engine/devices/cpu/tiles/code_rows.h"
 #include "engine/devices/cpu/tiles/code_sums.h"
 #include "engine/devices/cpu/tiles/code_zeros.h"
+#include "engine/layers/convolution.h"
+#include "engine/layers/product.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -23,15 +24,15 @@ uint64_t behind(uint64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAl
 
 class ProductKernel final : public PlainKernel {
  public:
-  ProductKernel(const ProductSource& source, CodeProduct product)
-      : g_(source.geometry),
-        rows_(CodeForm::of(source.left_type), g_.rows, g_.depth, g_.left_row),
-        zeros_({.data_type = source.left_type,
-                .zero = source.quantized ? source.quantized->quantizer.zero : 0,
-                .input = source.zero,
-                .weights = source.weights,
-                .axis = source.column_axis,
-                .zeros = &source.weight_zeros}),
+  ProductKernel(const LocatedProduct& found, CodeProduct product)
+      : g_(found.geometry),
+        rows_(CodeForm::of(found.form.left_type), g_.rows, g_.depth, g_.left_row),
+        zeros_({.data_type = found.form.left_type,
+                .zero = found.form.quantized ? found.form.quantized->quantizer.zero : 0,
+                .input = found.form.zero,
+                .weights = found.form.weights,
+                .axis = found.form.column_axis,
+                .zeros = &found.form.weight_zeros}),
         product_(std::move(product)) {}
 
   uint64_t workspace_bytes() const override {
@@ -73,27 +74,28 @@ class CodedMatrices final : public Implementation {
  public:
   std::string_view name() const override { return "product.codes"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<ProductSource> source = find_product_source(layer);
-    if (!source || !source->is_integer() || !are_codes(source->left_type)) return {};
-    const ProductGeometry& g = source->geometry;
+    const std::optional<LocatedProduct> found = product_of(layer);
+    if (!found || !found->form.is_integer() || !are_codes(found->form.left_type)) return {};
+    const ProductForm& form = found->form;
+    const ProductGeometry& g = found->geometry;
     if (g.item_count() != 1 || g.left_column != 1) return {};
-    const CodeShape shape{.are_signed = are_signed(source->left_type),
+    const CodeShape shape{.are_signed = are_signed(form.left_type),
                           .rows = g.rows,
                           .depth = g.depth,
                           .columns = g.columns,
                           .depth_stride = g.right_row,
                           .column_stride = g.right_column,
                           .all_columns = g.columns};
-    std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, source->quantized, g.columns, source->done);
+    std::optional<IntegerEpilogue> epilogue = IntegerEpilogue::make(layer, form.quantized, g.columns, form.done);
     if (!epilogue) return {};
-    return std::make_unique<ProductKernel>(*source, CodeProduct(layer, *source->weights, shape, std::move(*epilogue)));
+    return std::make_unique<ProductKernel>(*found, CodeProduct(layer, *form.weights, shape, std::move(*epilogue)));
   }
 };
 
 class ConvolutionKernel final : public PlainKernel {
  public:
   // Of products there is one for each group of channels.
-  ConvolutionKernel(const ConvSource& source, tensor::DType codes, CodePictures pictures,
+  ConvolutionKernel(const ConvolutionForm& source, tensor::DType codes, CodePictures pictures,
                     std::vector<CodeProduct> products)
       : data_(static_cast<size_t>(source.data)),
         has_known_zero_(source.zero < 0),
@@ -172,8 +174,8 @@ class CodedConvolutions final : public Implementation {
   explicit CodedConvolutions(bool in_groups) : in_groups_(in_groups) {}
   std::string_view name() const override { return in_groups_ ? "conv.codes_in_groups" : "conv.codes"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<ConvSource> source = find_conv_source(layer);
-    if (!source || !source->is_integer()) return {};
+    const ConvolutionForm* const source = convolution_of(layer);
+    if (source == nullptr || !source->is_integer()) return {};
     const ConvGeometry& g = source->geometry;
     const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
     const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cpu {
 

@@ -2,11 +2,12 @@
 
 #include <utility>
 
-#include "engine/devices/cpu/conv_source.h"
-#include "engine/devices/cpu/product_geometry.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tiles/tiled_product.h"
 #include "engine/devices/cpu/tiles/windows.h"
+#include "engine/layers/convolution.h"
+#include "engine/layers/product_geometry.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -39,8 +40,8 @@ class TiledMatrices final : public Implementation {
  public:
   std::string_view name() const override { return "product.tiles"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    std::optional<ProductGeometry> g = product_geometry(layer, layer.nodes[0]);
-    if (!g || g->right < 0) return {};
+    std::optional<ProductGeometry> g = float_product_of(layer);
+    if (!g) return {};
     const tensor::Tensor* const weights = layer.constants[static_cast<size_t>(g->right)];
     if (weights == nullptr || g->item_count() != 1 || g->left_column != 1) return {};
     std::optional<TileEpilogue> epilogue = epilogue_of(layer, *g);
@@ -70,7 +71,7 @@ class TiledMatrices final : public Implementation {
 
 class ConvolutionKernel final : public PlainKernel {
  public:
-  ConvolutionKernel(const ConvSource& source, TiledProduct product)
+  ConvolutionKernel(const ConvolutionForm& source, TiledProduct product)
       : windows_(source.geometry, float_bytes(source.weights->dtype()), std::byte{0}), product_(std::move(product)) {
     product_.leave_out([&](int64_t pixel) { return windows_.places_within(pixel); });
   }
@@ -94,8 +95,8 @@ class TiledConvolution final : public Implementation {
   explicit TiledConvolution(bool is_pointwise) : is_pointwise_(is_pointwise) {}
   std::string_view name() const override { return is_pointwise_ ? "conv.pointwise" : "conv.windows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const std::optional<ConvSource> source = find_conv_source(layer);
-    if (!source || source->is_integer()) return {};
+    const ConvolutionForm* const source = convolution_of(layer);
+    if (source == nullptr || source->is_integer()) return {};
     const ConvGeometry& g = source->geometry;
     const int64_t window = g.kernel_height * g.kernel_width;
     if (g.is_transposed || g.groups != 1 || (window == 1) != is_pointwise_) return {};

@@ -7,10 +7,10 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/followers.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/words/word_panels.h"
+#include "engine/layers/followers.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cpu {
 

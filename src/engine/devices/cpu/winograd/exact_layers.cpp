@@ -4,20 +4,21 @@
 #include <array>
 #include <vector>
 
-#include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 #include "engine/devices/cpu/tiles/code_zeros.h"
 #include "engine/devices/cpu/winograd/exact_forms.h"
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/weights.h"
 #include "engine/devices/cpu/winograd/winograd_work.h"
+#include "engine/layers/convolution.h"
 
 namespace assay::engine::cpu {
 namespace {
 
 class ExactKernel final : public PlainKernel {
  public:
-  ExactKernel(const Layer& layer, const ConvSource& source, const WinogradPlan& plan, IntegerEpilogue epilogue)
+  ExactKernel(const Layer& layer, const ConvolutionForm& source, const WinogradPlan& plan, IntegerEpilogue epilogue)
       : data_(static_cast<size_t>(source.data)),
         g_(source.geometry),
         form_(*plan.form),
@@ -137,13 +138,13 @@ class ExactKernel final : public PlainKernel {
   TermProducts products_;
 };
 
-std::optional<ConvSource> source_of(const Layer& layer) {
-  if (exact_loops() == nullptr || wide_code_kernels() == nullptr) return std::nullopt;
-  std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source || !source->is_integer() || !source->weight_zeros.empty()) return std::nullopt;
+const ConvolutionForm* source_of(const Layer& layer) {
+  if (exact_loops() == nullptr || wide_code_kernels() == nullptr) return nullptr;
+  const ConvolutionForm* const source = convolution_of(layer);
+  if (source == nullptr || !source->is_integer() || !source->weight_zeros.empty()) return nullptr;
   const tensor::DType codes = layer.inputs[static_cast<size_t>(source->data)].dtype;
   const bool are_codes = codes == tensor::DType::int8 || codes == tensor::DType::uint8;
-  return are_codes && fits_winograd(source->geometry) ? source : std::nullopt;
+  return are_codes && fits_winograd(source->geometry) ? source : nullptr;
 }
 
 class ExactLayers final : public Implementation {
@@ -152,7 +153,7 @@ class ExactLayers final : public Implementation {
 
   std::vector<std::string> variants(const Layer& layer) const override {
     std::vector<std::string> names;
-    const std::optional<ConvSource> source = source_of(layer);
+    const ConvolutionForm* const source = source_of(layer);
     if (!source) return names;
     for (const WinogradPlan& plan : winograd_plans(source->geometry, exact_forms())) names.push_back(plan.name());
     return names;
@@ -162,7 +163,7 @@ class ExactLayers final : public Implementation {
   bool yields(const Layer&) const override { return code_kernels(false).codes == 4; }
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
-    const std::optional<ConvSource> source = source_of(layer);
+    const ConvolutionForm* const source = source_of(layer);
     if (!source) return {};
     const bool are_signed = layer.inputs[static_cast<size_t>(source->data)].dtype == tensor::DType::int8;
     const auto is_exact = [&](const WinogradForm& form) {

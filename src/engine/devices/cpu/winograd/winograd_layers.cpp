@@ -5,12 +5,13 @@
 #include <type_traits>
 #include <vector>
 
-#include "engine/devices/cpu/conv_source.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/trial.h"
 #include "engine/devices/cpu/winograd/weights.h"
 #include "engine/devices/cpu/winograd/winograd_work.h"
+#include "engine/layers/convolution.h"
 #include "tensor/elements.h"
 
 namespace assay::engine::cpu {
@@ -39,7 +40,7 @@ const WinogradLoopsOfForms<Number>& loops_of() {
 template <typename Number>
 class WinogradKernel final : public PlainKernel {
  public:
-  WinogradKernel(const Layer& layer, const ConvSource& source, Tape tape, const WinogradPlan& plan)
+  WinogradKernel(const Layer& layer, const ConvolutionForm& source, Tape tape, const WinogradPlan& plan)
       : g_(source.geometry),
         bias_(source.bias),
         form_(*plan.form),
@@ -154,14 +155,13 @@ class WinogradKernel final : public PlainKernel {
   std::vector<Number> zeros_;
 };
 
-std::optional<ConvSource> source_of(const Layer& layer) {
-  if (layer.is_strict || !is_convolution(layer)) return std::nullopt;
-  std::optional<ConvSource> source = find_conv_source(layer);
-  if (!source || !fits_winograd(source->geometry)) return std::nullopt;
+const ConvolutionForm* source_of(const Layer& layer) {
+  const ConvolutionForm* const source = layer.is_strict ? nullptr : convolution_of(layer);
+  if (source == nullptr || source->is_integer() || !fits_winograd(source->geometry)) return nullptr;
   if (layer.inputs[0].dtype == tensor::DType::float32) return source;
   const bool has_known_bias = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
   const bool are_halves = layer.inputs[0].dtype == tensor::DType::bfloat16 && winograd_half_loops() != nullptr;
-  return are_halves && has_known_bias ? source : std::nullopt;
+  return are_halves && has_known_bias ? source : nullptr;
 }
 
 class WinogradLayers final : public Implementation {
@@ -170,14 +170,14 @@ class WinogradLayers final : public Implementation {
 
   std::vector<std::string> variants(const Layer& layer) const override {
     std::vector<std::string> names;
-    const std::optional<ConvSource> source = source_of(layer);
+    const ConvolutionForm* const source = source_of(layer);
     if (!source) return names;
     for (const WinogradPlan& plan : winograd_plans(source->geometry, winograd_forms())) names.push_back(plan.name());
     return names;
   }
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
-    const std::optional<ConvSource> source = source_of(layer);
+    const ConvolutionForm* const source = source_of(layer);
     if (!source) return {};
     const bool is_half = source->weights->dtype() == tensor::DType::bfloat16;
     const TileKernels& kernels = is_half ? *pair_kernels() : tile_kernels();

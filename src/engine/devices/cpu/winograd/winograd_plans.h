@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "base/function_ref.h"
-#include "engine/devices/cpu/conv_geometry.h"
 #include "engine/devices/cpu/winograd/transforms.h"
+#include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cpu {
 

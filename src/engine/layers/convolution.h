@@ -1,12 +1,13 @@
 #pragma once
 
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 #include "engine/layers/quantization.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
-// A convolution of floats, of integers that come with what they stand for, or of integers alone.
-struct ConvSource {
+// A convolution over pictures at the front of a layer: of floats with constant weights, of integers that come with what
+// they stand for, or of integers alone.
+struct ConvolutionForm {
   ConvGeometry geometry;
   int data = 0;  // input of the layer
   const tensor::Tensor* weights = nullptr;
@@ -21,11 +22,7 @@ struct ConvSource {
   int32_t known_zero() const { return quantized ? quantized->quantizer.zero : 0; }  // of the data, without an input
 };
 
-// Whether a layer begins with a Conv or ConvTranspose of floats over one or two dims, channels last, with constant
-// weights.
-bool is_convolution(const Layer& layer);
+// Null: the layer begins with another operator, or a convolution over three dims or with computed weights.
+std::optional<ConvolutionForm> find_convolution(const Layer& layer);
 
-// The convolution at the front of a layer, channels last; nullopt: there is none that is computed so.
-std::optional<ConvSource> find_conv_source(const Layer& layer);
-
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

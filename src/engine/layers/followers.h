@@ -5,7 +5,7 @@
 
 #include "engine/layers/layer.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
 // Whether one node uses a value, in one place: what follows does not need it then.
 bool is_used_once(const Layer& layer, ir::ValueId value);
@@ -20,4 +20,4 @@ std::optional<std::array<float, 2>> bounds_of_clip(const Layer& layer, ir::NodeI
 // The bounds that a Relu or Clip of `given` keeps; nullopt: another node, or others use `given` too.
 std::optional<std::array<float, 2>> bounds_of(const Layer& layer, ir::NodeId node, ir::ValueId given);
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

@@ -5,7 +5,7 @@
 
 #include "engine/layers/layer.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
 // A convolution over pictures, channels last; those of one dim, and of one column, are pictures of one row.
 struct ConvGeometry {
@@ -26,4 +26,4 @@ int64_t first_of_padding(std::string_view auto_pad, int64_t total);
 std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
                                           const tensor::Shape& weights);
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

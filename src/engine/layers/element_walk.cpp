@@ -1,8 +1,8 @@
-#include "engine/devices/cpu/element_walk.h"
+#include "engine/layers/element_walk.h"
 
 #include <algorithm>
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
 std::vector<int64_t> walked_extents(const TensorDesc& out) {
   std::vector<int64_t> extents;
@@ -48,4 +48,4 @@ int64_t walked_offset(const std::vector<int64_t>& extents, const std::vector<int
   return offset;
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

@@ -1,11 +1,12 @@
-#include "engine/devices/cpu/pools/pool_geometry.h"
+#include "engine/layers/pool.h"
 
 #include <algorithm>
+#include <array>
 #include <tuple>
 
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 // What stands before the first element where the padding follows from the sizes.
@@ -15,7 +16,7 @@ int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64
   return first_of_padding(auto_pad, std::max<int64_t>(0, padding_for(in, out, kernel, stride, dilation)));
 }
 
-void set_padding(const ops::Node& facts, const std::vector<int64_t>& pads, PoolGeometry& g) {
+void set_padding(const ops::Node& facts, const std::vector<int64_t>& pads, PoolForm& g) {
   const std::string_view auto_pad = facts.string("auto_pad", "NOTSET");
   if (auto_pad != "NOTSET") {
     g.pad_top = padding_before(auto_pad, g.height, g.out_height, g.kernel_height, g.stride_y, g.dilation_y);
@@ -26,7 +27,7 @@ void set_padding(const ops::Node& facts, const std::vector<int64_t>& pads, PoolG
 }
 
 // Far more work than elements is left to the reference, which counts it.
-bool takes_too_long(const PoolGeometry& g, const TensorDesc& out) {
+bool takes_too_long(const PoolForm& g, const TensorDesc& out) {
   constexpr double kMostSteps = 1e11;
   const double window = static_cast<double>(g.kernel_height) * static_cast<double>(g.kernel_width);
   return static_cast<double>(out.count()) * window > kMostSteps;
@@ -38,16 +39,20 @@ bool gives_places(const Layer& layer) {
   return layer.is_single() && layer.starts_with("MaxPool") && layer.outputs.size() > 1 && layer.outputs[1].exists();
 }
 
-std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
+std::optional<PoolForm> find_pool(const Layer& layer) {
+  constexpr std::array<std::string_view, 3> kPools = {"MaxPool", "AveragePool", "GlobalMaxPool"};
+  const bool is_pool = std::ranges::any_of(kPools, [&](std::string_view op) { return layer.starts_with(op); });
+  const size_t rank = is_pool ? layer.inputs[0].dims.size() : 0;
+  if (!layer.is_single() || (rank != 3 && rank != 4) || !layer.outputs[0].exists()) return std::nullopt;
   const tensor::Shape& in = layer.inputs[0].dims;
   const tensor::Shape& out = layer.outputs[0].dims;
   const bool is_flat = in.size() == 3;  // a picture of one row
-  PoolGeometry g{.batch = in[0],
-                 .channels = in[1],
-                 .height = is_flat ? 1 : in[2],
-                 .width = in.back(),
-                 .out_height = is_flat ? 1 : out[2],
-                 .out_width = out.back()};
+  PoolForm g{.batch = in[0],
+             .channels = in[1],
+             .height = is_flat ? 1 : in[2],
+             .width = in.back(),
+             .out_height = is_flat ? 1 : out[2],
+             .out_width = out.back()};
   g.stride_y = g.stride_x = g.dilation_y = g.dilation_x = 1;
   g.is_maximum = layer.starts_with("MaxPool") || layer.starts_with("GlobalMaxPool");
   if (layer.starts_with("GlobalMaxPool")) {
@@ -56,6 +61,8 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
     return g;
   }
   const ops::Node facts = layer.facts(layer.nodes[0]);
+  g.gives_places = gives_places(layer);
+  g.is_column_major = facts.integer("storage_order", 0) != 0;
   const auto numbers = [&](const char* name, int64_t of_flat) {
     std::vector<int64_t> written = facts.integers(name);
     if (is_flat && !written.empty()) written.insert(written.begin(), of_flat);
@@ -75,4 +82,4 @@ std::optional<PoolGeometry> pool_geometry(const Layer& layer) {
   return reaches_beyond || takes_too_long(g, layer.outputs[0]) ? std::nullopt : std::optional(g);
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

@@ -1,11 +1,10 @@
-#include "engine/devices/cpu/followers.h"
+#include "engine/layers/followers.h"
 
 #include <limits>
 
-#include "engine/devices/cpu/rows/floats.h"
 #include "tensor/elements.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 constexpr float kLowest = std::numeric_limits<float>::lowest();
@@ -16,7 +15,7 @@ std::optional<float> bound_of(const Layer& layer, ir::NodeId clip, uint32_t inde
   const ir::ValueId value = layer.operand(clip, index);
   if (!value.valid()) return otherwise;
   const tensor::Tensor* const constant = layer.constant(value);
-  if (constant == nullptr || constant->count() != 1 || !is_float(constant->dtype())) return std::nullopt;
+  if (constant == nullptr || constant->count() != 1 || !is_short_float(constant->dtype())) return std::nullopt;
   return static_cast<float>(tensor::load_elements<double>(*constant)[0]);
 }
 
@@ -50,4 +49,4 @@ std::optional<std::array<float, 2>> bounds_of(const Layer& layer, ir::NodeId nod
   return layer.op(node) == "Clip" ? bounds_of_clip(layer, node) : std::nullopt;
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

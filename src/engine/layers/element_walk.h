@@ -5,7 +5,7 @@
 
 #include "engine/layers/tensor_desc.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
 // The dims of an elementwise result that are not 1, in the order of its memory, outermost first.
 std::vector<int64_t> walked_extents(const TensorDesc& out);
@@ -16,4 +16,4 @@ void join_walked(std::vector<int64_t>& extents, const std::vector<std::vector<in
 // Where an operand's element is that stands at place `at` of the result.
 int64_t walked_offset(const std::vector<int64_t>& extents, const std::vector<int64_t>& strides, int64_t at);
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

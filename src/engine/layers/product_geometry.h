@@ -6,7 +6,7 @@
 #include "engine/layers/layer.h"
 #include "engine/layers/quantization.h"
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 
 // A product of matrices, or many of them: items of [rows, depth] by [depth, columns], with results in plain order.
 struct ProductGeometry {
@@ -27,10 +27,11 @@ struct ProductGeometry {
 // one type of floats.
 std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node);
 
-// Of a product of integers with constant weights.
-std::optional<ProductGeometry> product_geometry(const Layer& layer, const QuantizedProduct& product);
+// Of a product of the input `left` by integers that are constant.
+std::optional<ProductGeometry> codes_geometry(const Layer& layer, ir::NodeId node, int left,
+                                              const tensor::Tensor& weights);
 
 // Whether the bias is one number for each column.
 bool has_bias_row(const Layer& layer, const ProductGeometry& geometry);
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

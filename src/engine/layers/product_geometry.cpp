@@ -1,11 +1,9 @@
-#include "engine/devices/cpu/product_geometry.h"
+#include "engine/layers/product_geometry.h"
 
 #include <algorithm>
 #include <tuple>
 
-#include "engine/devices/cpu/rows/floats.h"
-
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 int64_t product_of(std::span<const int64_t> dims) {
@@ -83,18 +81,17 @@ std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId n
   const TensorDesc b = g.right < 0 ? layer.desc_of(layer.operand(node, 1)) : layer.inputs[static_cast<size_t>(g.right)];
   const TensorDesc& out = layer.outputs[0];
   for (const TensorDesc* const desc : {&a, &b, &out}) {
-    if (!is_float(desc->dtype) || desc->dtype != a.dtype) return {};
+    if (!is_short_float(desc->dtype) || desc->dtype != a.dtype) return {};
   }
   if (!set_matrices(layer, node, a, b, g)) return {};
   return g;
 }
 
-std::optional<ProductGeometry> product_geometry(const Layer& layer, const QuantizedProduct& product) {
-  ProductGeometry g;
-  g.left = layer.input_of(product.data);
-  if (g.left < 0 || layer.outputs.size() != 1) return {};
-  const TensorDesc weights = make_desc(product.weights->dtype(), product.weights->shape());
-  if (!set_matrices(layer, product.product, layer.inputs[static_cast<size_t>(g.left)], weights, g)) return {};
+std::optional<ProductGeometry> codes_geometry(const Layer& layer, ir::NodeId node, int left,
+                                              const tensor::Tensor& weights) {
+  ProductGeometry g{.left = left, .items = {}, .left_items = {}, .right_items = {}};
+  const TensorDesc right = make_desc(weights.dtype(), weights.shape());
+  if (!set_matrices(layer, node, layer.inputs[static_cast<size_t>(left)], right, g)) return {};
   return g;
 }
 
@@ -104,4 +101,4 @@ bool has_bias_row(const Layer& layer, const ProductGeometry& g) {
          desc.dims.back() == g.columns && product_of(desc.dims) == g.columns;
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

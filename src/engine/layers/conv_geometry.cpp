@@ -1,10 +1,10 @@
-#include "engine/devices/cpu/conv_geometry.h"
+#include "engine/layers/conv_geometry.h"
 
 #include <algorithm>
 #include <tuple>
 #include <utility>
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 // The attribute for both dims; a picture of one row has 1 for the other.
@@ -97,4 +97,4 @@ std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, c
   return g;
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine
