@@ -3,6 +3,7 @@
 
     new.py op GROUP/NAME OPERATOR [--domain DOMAIN]    an operator of the reference and its case file
     new.py pass FAMILY/NAME                            a pass and its test
+    new.py kernel FAMILY                               a family of kernels of the engine and its test
     new.py check NAME                                  a check of `check lint`
     new.py command VERB/NAME                           a command and the task behind it
     new.py backend NAME                                a backend; also adds its module to CMakeLists.txt
@@ -72,6 +73,14 @@ def pass_files(path: str) -> dict[str, str]:
     return {f"{base}.cpp": skeletons.PASS.format(**facts), f"{base}_test.cpp": skeletons.PASS_TEST.format(**facts)}
 
 
+def kernel_files(path: str) -> dict[str, str]:
+    (stem,) = checked(path, "FAMILY", 1)
+    facts = names_of(stem) | {"stem": stem}
+    folder = "src/engine/devices/cpu"
+    return {f"{folder}/kernels/{stem}.cpp": skeletons.KERNEL.format(**facts),
+            f"{folder}/{stem}_test.cpp": skeletons.KERNEL_TEST.format(**facts)}
+
+
 def command_files(path: str) -> dict[str, str]:
     verb, name = checked(path, "VERB/NAME", 2)
     facts = names_of(f"{verb}_{name}") | {"symbol": f"{verb}_{name}", "task": f"tasks/{verb}/{name}",
@@ -100,7 +109,8 @@ def files(options: argparse.Namespace) -> dict[str, str]:
         return operator_files(options.path, options.operator, options.domain)
     if options.kind == "backend":
         return backend_files(options.root, options.path)
-    return {"pass": pass_files, "check": check_files, "command": command_files}[options.kind](options.path)
+    made_by = {"pass": pass_files, "kernel": kernel_files, "check": check_files, "command": command_files}
+    return made_by[options.kind](options.path)
 
 
 def main() -> int:
@@ -111,7 +121,8 @@ def main() -> int:
     operator.add_argument("path", metavar="GROUP/NAME")
     operator.add_argument("operator", metavar="OPERATOR")
     operator.add_argument("--domain", default="")
-    for kind, metavar in (("pass", "FAMILY/NAME"), ("check", "NAME"), ("command", "VERB/NAME"), ("backend", "NAME")):
+    for kind, metavar in (("pass", "FAMILY/NAME"), ("kernel", "FAMILY"), ("check", "NAME"), ("command", "VERB/NAME"),
+                          ("backend", "NAME")):
         kinds.add_parser(kind).add_argument("path", metavar=metavar)
     options = parser.parse_args()
     try:

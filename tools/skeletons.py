@@ -194,6 +194,79 @@ TEST({type}, KeepsTheRest) {{
 }}  // namespace assay::passes
 """
 
+KERNEL = """// {mark}: the operators that the family computes, as in: CumSum along one dim.
+#include <algorithm>
+
+#include "base/parallel.h"
+#include "engine/devices/cpu/device.h"
+
+namespace assay::engine::cpu {{
+namespace {{
+
+class {type}Kernel final : public PlainKernel {{
+ public:
+  explicit {type}Kernel(int64_t count) : count_(count) {{}}
+
+  void run(const Arguments& arguments) const override {{
+    const float* const in = host<const float>(arguments.inputs[0]);
+    float* const out = host<float>(arguments.outputs[0]);
+    // {mark}: compute. Sizes, constants and choices are found by make(); nothing is allocated here.
+    constexpr uint64_t kGrain = 1 << 13;  // elements
+    parallel_for(static_cast<uint64_t>(count_), kGrain,
+                 [&](uint64_t begin, uint64_t end) {{ std::copy(in + begin, in + end, out + begin); }});
+  }}
+
+ private:
+  int64_t count_;
+}};
+
+class {type} final : public Implementation {{
+ public:
+  std::string_view name() const override {{ return "{stem}.{mark}"; }}
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {{
+    // {mark}: return null for a layer that it cannot compute, by operator, types, layouts and sizes.
+    if (!layer.is_single() || !layer.starts_with("{mark}")) return {{}};
+    const TensorDesc& in = layer.inputs[0];
+    if (in.dtype != tensor::DType::float32 || in.count() == 0) return {{}};
+    if (!has_layout(in, Layout::plain) || !has_layout(layer.outputs[0], Layout::plain)) return {{}};
+    return std::make_unique<{type}Kernel>(in.count());
+  }}
+}};
+
+Implementations make_{stem}_kernels(const Libraries&) {{
+  Implementations all;
+  all.push_back(std::make_unique<{type}>());
+  return all;
+}}
+
+}}  // namespace
+
+KernelFamily cpu_kernel_{stem}() {{ return {{make_{stem}_kernels}}; }}
+
+}}  // namespace assay::engine::cpu
+"""
+
+KERNEL_TEST = """#include <gtest/gtest.h>
+
+#include "support/engine_run.h"
+
+namespace assay::engine::cpu {{
+namespace {{
+
+// {mark}: every type and layout that it computes, sizes that fill no vector, NaN, infinities, zeros of both signs.
+TEST({type}, GivesTheBitsOfTheReference) {{
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 10, opset_import: [\\"\\" : 19]> g (float[3,70] x) => (float[3,70] y) {{ y = {mark}(x) }}");
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+  EXPECT_NE(std::ranges::find(run.tactics, "{stem}.{mark}"), run.tactics.end());
+  const auto expected = testing_support::run_on_reference(model, testing_support::sine);
+  EXPECT_EQ(testing_support::difference(run.outputs, expected, 0), "");
+}}
+
+}}  // namespace
+}}  // namespace assay::engine::cpu
+"""
+
 BACKEND = """#include "exec/backend.h"
 
 namespace assay::backends {{

@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""The lines of trtexec in users' notes (docs/seeds.md, S1-69 … S1-91, S1-128), as they stand there, by a program that is
-called trtexec: trtexec_test.py ASSAY
+"""The lines of trtexec in users' notes (docs/seeds.md), as they stand there, by a program that is called trtexec: trtexec_test.py ASSAY
 
 Warm-up and duration are cut to a tenth of a second where a line leaves them to the defaults.
 """

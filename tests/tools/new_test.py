@@ -103,6 +103,19 @@ class NewTest(unittest.TestCase):
         for path in files:
             self.assertIn(path, self.check_text())
 
+    def test_a_kernel_is_a_family_and_its_test(self):
+        files = self.written("kernel", "my_family")
+        source, test = "src/engine/devices/cpu/kernels/my_family.cpp", "src/engine/devices/cpu/my_family_test.cpp"
+        self.assertEqual(list(files), [source, test])
+        self.assertIn("KernelFamily cpu_kernel_my_family() {", files[source])
+        self.assertIn("class MyFamilyKernel final : public PlainKernel {", files[source])
+        self.assertIn("TEST(MyFamily, ", files[test])
+        self.check_includes(files, {"base", "engine"})
+        self.compile(source)
+        self.compile(test)
+        for path in files:
+            self.assertIn(path, self.check_text())
+
     def test_a_command_calls_a_task(self):
         files = self.written("command", "inspect/my_view")
         command, header, task = ("src/cli/commands/inspect/my_view.cpp", "src/tasks/inspect/my_view.h",
@@ -136,7 +149,8 @@ class NewTest(unittest.TestCase):
 
     def test_refusals(self):
         for words in (["op", "math/x", "NoSuchOperator"], ["op", "Math/x", "Relu"], ["op", "relu", "Relu"],
-                      ["check", "a/b"], ["command", "inspect"], ["pass", "fuse"], ["backend", "a/b"]):
+                      ["check", "a/b"], ["command", "inspect"], ["pass", "fuse"], ["kernel", "a/b"],
+                      ["backend", "a/b"]):
             done = self.new(*words)
             self.assertEqual((done.returncode, done.stderr.count("\n")), (2, 1), words)
         self.new("check", "twice")
