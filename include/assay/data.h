@@ -16,7 +16,7 @@ struct SavedRun {
   std::vector<Values> iterations;
 };
 
-// What a file of saved tensors holds: one run of inputs, or outputs of runners.
+// The contents of a file of saved tensors: one run of inputs, or outputs of runners.
 struct SavedData {
   bool is_inputs = true;
   std::vector<SavedRun> runs;

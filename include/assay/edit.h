@@ -59,8 +59,8 @@ struct WeightOptions {
   std::vector<std::string> excluded = {};
 };
 
-// How the sequence of a model with attention is split over devices: K and V are gathered before each layer, inputs and
-// outputs that have the sequence are scattered and gathered.
+// Options for splitting the sequence of a model with attention over devices: K and V are gathered before each layer,
+// inputs and outputs that have the sequence are scattered and gathered.
 struct ShardOptions {
   int64_t devices = 0;               // that share the work; 0: all
   std::vector<int64_t> groups = {};  // of devices, one group after the other

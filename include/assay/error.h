@@ -7,12 +7,12 @@
 
 namespace assay {
 
-// What kind of thing went wrong.
+// Kinds of things that go wrong.
 enum class ErrorCode {
   usage,        // the caller asks for what makes no sense
   io,           // a file cannot be read or written
   parse,        // a file is damaged, or holds something else
-  unsupported,  // it cannot be done here
+  unsupported,  // cannot be done here
   shape,        // tensors do not fit
   backend,      // a backend failed
   limit,        // more memory, steps or time than was allowed

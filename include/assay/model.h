@@ -18,7 +18,7 @@
 namespace assay {
 
 struct LoadOptions {
-  std::string external_folder = {};   // where the files with the model's weights are; empty: beside the model
+  std::string external_folder = {};   // folder of the files with the model's weights; empty: beside the model
   bool ignore_external_data = false;  // leave those weights unread
 };
 
@@ -52,12 +52,12 @@ struct LintFinding {
   std::string remedy;  // the setting that lifts it, as `max_steps`; empty: none does
 };
 
-// What one backend says of a model.
+// The verdict of one backend on a model.
 struct Compatibility {
   std::string backend;
   bool usable = false;                                       // the backend, here
   bool accepts = false;                                      // the whole model
-  std::string reason;                                        // why not, where no node is to blame
+  std::string reason;                                        // for a refusal where no node is to blame
   std::vector<std::pair<std::string, std::string>> refused;  // nodes, and why
 };
 
@@ -76,7 +76,7 @@ class Model {
   std::vector<std::byte> bytes() const;
   std::string text() const;
 
-  // What was found when it was loaded or made. A model that is wrong as a graph has errors here and cannot be run.
+  // Findings of loading or making the model. A model that is wrong as a graph has errors here and cannot be run.
   const std::vector<Finding>& findings() const;
   std::vector<ValueInfo> inputs() const;
   std::vector<ValueInfo> outputs() const;

@@ -17,7 +17,7 @@ struct Finding {
   std::string remedy = {};  // the setting that lifts it, as `input_shapes`; empty: none does
 };
 
-// How far work of one kind has come.
+// Progress of one kind of work.
 struct Progress {
   std::string_view what;
   uint64_t done = 0;

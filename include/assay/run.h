@@ -13,7 +13,7 @@ namespace assay {
 
 enum class Verdict { equal, different, undecided };
 
-// How outputs are judged: an element passes within either tolerance.
+// Tolerances for judging outputs: an element passes within either.
 struct Tolerance {
   double absolute = 1e-5;
   double relative = 1e-5;
@@ -33,7 +33,7 @@ struct RunOptions {
   unsigned threads = 0;           // 0: as many as there are cores
   uint64_t max_memory_bytes = 0;  // 0: no limit
   std::string python = {};        // whose packages backends are looked for in; empty: the first python3 on PATH
-  // What backends are told, by the names that available_backends() gives: {{"graph-optimization-level",
+  // Settings of backends, by the names that available_backends() gives: {{"graph-optimization-level",
   // {"ORT_DISABLE_ALL"}}}
   std::map<std::string, std::vector<std::string>> settings = {};
 };
@@ -41,7 +41,7 @@ struct RunOptions {
 // One backend's run.
 struct Run {
   std::string name;
-  std::string failure;  // why nothing more came from it; empty: it did not fail
+  std::string failure;  // reason why nothing more came from the run; empty: no failure
   std::string remedy;   // the setting that lifts the failure, as Error::remedy(); empty: none does
   double load_seconds = 0;
   double run_seconds = 0;       // of all iterations together
@@ -52,7 +52,7 @@ struct Run {
 struct OutputDifference {
   std::string name;
   bool passed = false;
-  std::string fault;  // why there was nothing to measure
+  std::string fault;  // reason why there was nothing to measure
   double max_absolute = 0;
   double max_relative = 0;
   double mean_absolute = 0;

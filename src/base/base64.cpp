@@ -16,7 +16,8 @@ constexpr uint64_t kPieceGroups = 1 << 14;
 
 using Column = std::array<uint32_t, 256>;
 
-// What a character adds to the three bytes of its group of four, in the order of memory, by its place in the group.
+// The columns by place in a group of four: each maps a character to the bits that it adds to the group's three bytes,
+// in the order of memory.
 constexpr std::array<Column, 4> make_columns() {
   std::array<Column, 4> columns{};
   for (Column& column : columns) column.fill(kInvalid);

@@ -4,7 +4,7 @@
 
 namespace assay {
 
-// What an errno means, in lower case: `no such file or directory`.
+// The meaning of an errno, in lower case: `no such file or directory`.
 std::string errno_text(int error);
 
 }  // namespace assay

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// What a file is that somebody takes for another, told by its first bytes, and what helps: `it is a pointer of Git LFS,
-// …`. nullopt: it looks like nothing known. Only for files that could not be read.
+// Describes a file that was taken for another kind, by its first bytes, with a remedy: `it is a pointer of Git LFS, …`.
+// Returns nullopt for a kind that is not known. Only for files that could not be read.
 std::optional<std::string> describe_file_kind(Bytes bytes);
 
 }  // namespace assay

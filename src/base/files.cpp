@@ -86,7 +86,7 @@ size_t read_some(int fd, std::span<std::byte> into, const std::string& label) {
   }
 }
 
-// What comes until the end of the stream, its size with it.
+// Reads to the end of the stream. Returns the bytes and their number.
 std::pair<const std::byte*, size_t> read_all(int fd, const std::string& label, size_t most) {
   GrowingPages pages(label);
   pages.resize(kFirstBytes);

@@ -28,7 +28,7 @@ std::string as_utf8(std::string_view text) {
   return result;
 }
 
-// Whether it holds DEL or one of U+0080 to U+009F, which JSON allows and terminals may obey.
+// True if the text holds DEL or one of U+0080 to U+009F, which JSON allows and terminals may obey.
 bool has_high_control(std::string_view text) {
   for (size_t at = 0; at < text.size(); ++at) {
     const auto next = at + 1 < text.size() ? static_cast<unsigned char>(text[at + 1]) : 0;
@@ -37,7 +37,7 @@ bool has_high_control(std::string_view text) {
   return false;
 }
 
-// As JSON, with those written as \u00NN too.
+// The text as JSON, with such characters written as \u00NN.
 std::string quoted(std::string_view text) {
   rapidjson::StringBuffer buffer;
   rapidjson::Writer<rapidjson::StringBuffer> writer(buffer);

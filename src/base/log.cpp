@@ -57,7 +57,7 @@ std::string_view source_path(std::string_view file) {
   return file.starts_with(kRoot) ? file.substr(kRoot.size()) : file;
 }
 
-// Whether `file` is `prefix` or lies in that folder.
+// True if `file` is `prefix` or lies in that folder.
 bool lies_below(std::string_view file, std::string_view prefix) {
   if (prefix.ends_with('/')) prefix.remove_suffix(1);
   return file.starts_with(prefix) && (file.size() == prefix.size() || file[prefix.size()] == '/');
@@ -70,7 +70,7 @@ std::string time_of_day() {
   return fmt::format("{:02}:{:02}:{:02}", parts.tm_hour, parts.tm_min, parts.tm_sec);
 }
 
-// Whether the file begins with what no text holds.
+// True if the file begins with bytes that no text holds.
 bool is_binary(const std::string& path) {
   if (!is_file(path)) return false;
   constexpr unsigned char kFirstOfText = '\a';  // the lowest control character that text has

@@ -25,7 +25,7 @@ enum class LogLevel {
   critical = 50,
 };
 
-// How messages are selected and laid out; what the logging options of a command say.
+// Selection and layout of messages; the logging options of a command set these.
 struct LogOptions {
   LogLevel level = LogLevel::info;
   // source folder or file (as `onnx` or `onnx/import.cpp`) -> level; the longest prefix that fits wins over `level`
@@ -72,13 +72,13 @@ class Log {
   void report(LogLevel level, std::string_view text, Where where = Where::current());
   // The result that a command is asked for: looks like info, and is also printed where only `start` is (-q).
   void result(std::string_view text, Where where = Where::current());
-  // The same without a prefix, for other programs, on standard output wherever other lines go.
+  // A result without a prefix, for other programs, on standard output wherever other lines go.
   void plain(std::string_view text, Where where = Where::current());
 
-  // How far work has come: on a terminal only, until the next message or status. Empty: nothing any more.
+  // Shows the progress of work, on a terminal only, until the next message or status. An empty text clears it.
   void status(std::string_view text);
 
-  // Whether a message of this level from this place would be printed; asks before costly text is made.
+  // True if a message of this level from this place would be printed; asked before costly text is made.
   bool enabled(LogLevel level, Where where = Where::current()) const;
 
   // While it lives, messages are indented by one more step of four blanks.

@@ -49,7 +49,7 @@ struct GroupFiles {
 constexpr GroupFiles kFirstVersion = {"memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"};
 constexpr GroupFiles kSecondVersion = {"memory.max", "memory.current", "inactive_file"};
 
-// Of a group and all groups around it.
+// Bytes left to a group and to all groups around it.
 uint64_t left_in(const fs::path& mount, std::string_view group, const GroupFiles& files) {
   uint64_t least = UINT64_MAX;
   fs::path path = fs::path(group).relative_path();

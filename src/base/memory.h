@@ -10,8 +10,8 @@ namespace assay {
 // groups and of its own resources.
 uint64_t available_memory_bytes();
 
-// What is left to the control groups that `groups` names, as /proc/self/cgroup does, and to those around them, both
-// versions; UINT64_MAX where nothing limits them. `mount` is /sys/fs/cgroup.
+// Bytes left to the control groups that `groups` names, as /proc/self/cgroup does, and to those around them, in both
+// versions; UINT64_MAX if nothing limits them. `mount` is /sys/fs/cgroup.
 uint64_t group_memory_left(const std::filesystem::path& mount, std::string_view groups);
 
 // For a process that takes and gives back blocks of megabytes all the time: freed memory is kept for the next ones, up

@@ -30,8 +30,8 @@ constexpr uint64_t kCopyStepBytes = 16 << 20;
 constexpr uint64_t kAtOnceBytes = 128 << 20;  // threads wait for each other, so that less takes more time
 constexpr uint64_t kMapBytes = 4 << 20;
 constexpr uint64_t kPageBytes = 4096;
-// What is written ends at multiples of kHugePage, so that the system can keep files in memory in pages of this size:
-// mapped, they cost next to nothing, and small ones as much as reading them.
+// Writes end at multiples of kHugePage, so that the system can keep files in memory in pages of this size: mapped, such
+// pages cost next to nothing, and small ones as much as reading them.
 static_assert(kMapBytes % kHugePage == 0 && kCopyStepBytes % kHugePage == 0);
 constexpr int kMapNow = 22;  // MADV_POPULATE_READ, which older headers do not have
 
@@ -41,7 +41,7 @@ void fetch(Bytes range) {
   madvise(const_cast<std::byte*>(range.data()) - inside, range.size() + inside, kMapNow);
 }
 
-// Where both lie alike in their pages, file systems can share blocks.
+// True if both places lie alike in their pages, so that file systems can share blocks.
 bool lies_alike(const MappedFile& file, uint64_t offset, uint64_t place) {
   return file.fd() >= 0 && offset % kPageBytes == place % kPageBytes;
 }
@@ -101,7 +101,7 @@ std::optional<int> own_descriptor(const fs::path& folder, const std::string& nam
   return number;
 }
 
-// Where a chain of links ends: a name (there may be no file yet), and our descriptor if it is one (/dev/stdout).
+// The end of a chain of links: a name (there may be no file yet), and our descriptor if it is one (/dev/stdout).
 struct LinkEnd {
   fs::path path;
   std::optional<int> descriptor;
@@ -133,7 +133,7 @@ fs::path temporary_beside(const fs::path& target) {
   return target.parent_path() / fmt::format(".{}.{}.{}.tmp", name, getpid(), counter.fetch_add(1));
 }
 
-// Whether there is a regular file without content: somebody made it for us, and may read it through a descriptor.
+// True if there is a regular file without content: somebody made it for us, and may read it through a descriptor.
 bool is_waiting(const fs::path& path) {
   struct stat status = {};
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && status.st_size == 0;
@@ -147,7 +147,7 @@ bool fill(const fs::path& target, const fs::path& source) {
   while (count > 0) count = copy_file_range(from, nullptr, to, nullptr, kCopyStepBytes, 0);
   bool is_done = count == 0;
   if (!is_done && to >= 0) [[maybe_unused]]
-    const int ignored = ftruncate(to, 0);  // it is replaced then
+    const int ignored = ftruncate(to, 0);  // the file is replaced afterwards
   if (from >= 0) close(from);
   if (to >= 0) is_done &= close(to) == 0;
   return is_done;

@@ -29,7 +29,7 @@ unsigned affinity_cores() {
   return std::max(1u, std::thread::hardware_concurrency());
 }
 
-// Whether this thread is working on one of several pieces; calls from there stay in the thread.
+// True while this thread works on one of several pieces; calls from there stay in the thread.
 bool& inside_piece() {
   thread_local bool inside = false;
   return inside;
@@ -55,7 +55,7 @@ void wait_while(const std::atomic<uint32_t>& word, Fn waiting) {
   for (; waiting(seen); seen = word.load()) word.wait(seen);
 }
 
-// What one call of parallel_for computes.
+// The pieces of one call of parallel_for.
 class Pieces {
  public:
   Pieces(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t, uint64_t)> fn)
@@ -139,7 +139,7 @@ class ThreadPool::Workers {
   ~Workers();
 
   static Workers& of_process();
-  // Those that the calling thread uses; null: the process's.
+  // The workers that the calling thread uses; null: those of the process.
   static Workers*& chosen();
   static Workers& current() { return chosen() == nullptr ? of_process() : *chosen(); }
 
@@ -189,7 +189,7 @@ void ThreadPool::Workers::run(Job& job) {
   wait_while(inside_, [](uint32_t inside) { return inside != kClosed; });
 }
 
-// Where the system gives fewer threads than asked for, those do the work.
+// Starts the workers. If the system gives fewer threads than asked for, these do all the work.
 void ThreadPool::Workers::have_workers(unsigned count) {
   if (wanted_workers_ == count) return;
   stop_workers();

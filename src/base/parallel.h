@@ -38,9 +38,9 @@ class PoolScope {
   ThreadPool::Workers* outer_;
 };
 
-// How many threads work for the calls of this thread, the caller included.
+// The number of threads that work for calls of this thread, the caller included.
 unsigned thread_count();
-// Of the process's pool. Default, and what 0 sets: the cores of the process's affinity.
+// Sets the number of threads of the process's pool; 0 means the default: the cores of the process's affinity.
 void set_thread_count(unsigned count);
 
 // Calls fn(begin, end) for pieces that together are [0, count), each of `grain` items but the last; which thread takes

@@ -4,7 +4,7 @@
 
 namespace assay {
 
-// What may not be looked at is not there; none of these throws.
+// Returns false for a path that may not be looked at; none of these functions throws.
 inline bool is_file(const std::filesystem::path& path) {
   std::error_code error;
   return std::filesystem::is_regular_file(path, error);

@@ -36,7 +36,7 @@ class [[nodiscard]] FloatModeGuard {
   uint64_t mode_;
 };
 
-// The same for the signal mask and the handlers of signals, which libraries set when they are opened.
+// Keeps the signal mask and the handlers of signals, which libraries set when they are opened.
 class [[nodiscard]] SignalGuard {
  public:
   SignalGuard();

@@ -7,8 +7,8 @@
 
 namespace assay {
 
-// What the signal handlers need to know, in tables of fixed size that a handler may read at any moment. They are the
-// one mutable state of the process: a handler can reach nothing else. Where a table is full, the entry is left out.
+// Facts that the signal handlers need, in tables of fixed size that a handler may read at any moment. They are the one
+// mutable state of the process: a handler can reach nothing else. An entry that finds its table full is left out.
 
 // `path`, a file or a folder with all that is in it, is removed if a signal ends the program before
 // forget_temporary(slot). -1 where the table is full.

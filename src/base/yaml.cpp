@@ -20,7 +20,7 @@ namespace {
 constexpr size_t kDeepest = 64;
 constexpr size_t kMostValues = 1'000'000;
 constexpr size_t kTextPerValue = 256;              // bytes of text that weigh as much as one value more
-constexpr std::string_view kNonSpecificTag = "!";  // what the parser gives quoted scalars
+constexpr std::string_view kNonSpecificTag = "!";  // the tag that the parser gives quoted scalars
 
 // A bound on brackets that keeps the parser's own recursion small.
 void check_depth(std::string_view text) {
@@ -114,7 +114,7 @@ class TreeBuilder final : public YAML::EventHandler {
     add(std::move(done.node), 0);
   }
 
-  // What aliases will copy is a copy itself, and counts as one.
+  // Keeps a copy for aliases, which counts as values of its own.
   void keep(YAML::anchor_t anchor, const YamlNode& node, size_t values) {
     count(values);
     anchors_[anchor] = {node, values};
@@ -160,7 +160,7 @@ bool is_plain_letter(char letter) {
   return is_alphanumeric || letter == '_' || letter == '/' || letter == '.' || letter == '-';
 }
 
-// Whether the text reads as text without quotes: it starts with a letter and is no word of YAML's own.
+// True if the text reads as text without quotes: it starts with a letter and is not a word of YAML's own.
 bool is_plain(std::string_view text) {
   static constexpr std::string_view kWords[] = {"null", "true", "false", "yes", "no", "on", "off", "y", "n"};
   const bool starts_well = !text.empty() && (std::isalpha(static_cast<unsigned char>(text[0])) || text[0] == '_');

@@ -26,7 +26,7 @@ constexpr std::array kVerbSummaries = {
     VerbSummary{"template", "write starting points for scripts"},
 };
 
-// What other tools have, and users' notes call; and what does it here.
+// A command of other tools that users' notes call, and the one that does its work here.
 struct AbsentCommand {
   std::string_view words, instead;
 };

@@ -7,7 +7,7 @@
 
 namespace assay::cli {
 
-// What the `data` commands share.
+// Helpers that the `data` commands share.
 
 // The files to read, one or more.
 OptionRow data_files_positional();

@@ -12,7 +12,7 @@ namespace assay::cli {
 
 // Everything a command may use outside itself. Nothing global is used, so tests run commands in process.
 struct Environment {
-  std::string program;       // as typed by the user, without its folder
+  std::string program;       // the name typed by the user, without its folder
   std::string command_line;  // all words, joined by single spaces
   std::FILE* in;
   std::FILE* out;

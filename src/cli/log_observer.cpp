@@ -90,7 +90,7 @@ void LogObserver::on_runner_finished(const results::RunnerRun& run) {
                           report::stats_text(*output.stats)));
   }
   if (run.iterations == 0) return;
-  // What takes less than the clock can tell.
+  // Shows 0 for less than the clock can tell.
   const auto shown = [](double ms) { return ms < 0.0001 ? std::string("0") : fmt::format("{:.4g}", ms); };
   const double total_ms = run.run_seconds * 1e3;
   log_.finish(fmt::format("{:<35} | Completed {} iteration(s) in {} ms | Average inference time: {} ms.",

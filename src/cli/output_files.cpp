@@ -22,7 +22,7 @@ template <typename... Args>
       .remedied_by(std::string(kAnotherFile));
 }
 
-// What tells whether two names mean the same file: device and inode, or the place of a file that is not there yet.
+// The identity of a file: device and inode, or the place of a file that does not exist yet.
 using Identity = std::tuple<uint64_t, uint64_t, std::string>;
 
 // None for standard streams, devices and pipes, which nothing can overwrite.
@@ -45,7 +45,7 @@ struct NamedFile {
 
 bool is_option(const OptionRow& row) { return canonical_name(row).starts_with('-'); }
 
-// What messages call the row: an option's name, or MODEL.
+// The name of the row in messages: an option's name, or MODEL.
 std::string label(const OptionRow& row) { return is_option(row) ? std::string(canonical_name(row)) : value_label(row); }
 
 // A value that names a function of a script (FILE:FUNCTION) is the file too.
@@ -97,7 +97,7 @@ std::set<fs::path> external_files(const ir::Model& model, const fs::path& folder
   return files;
 }
 
-// Where weights go that --save-external-data names, unless the model that they are read from is replaced with them.
+// The file of weights that --save-external-data names; nullopt if none is named, or if the model itself is replaced.
 std::optional<fs::path> written_weights(const Arguments& arguments) {
   const std::string_view option = arguments.knows("--save-onnx") ? "--save-onnx" : "--output";
   if (!arguments.knows("--save-external-data") || !arguments.has("--save-external-data")) return std::nullopt;

@@ -12,10 +12,10 @@ namespace assay::cli {
 // with `replaces_model` may name the model itself.
 void check_output_files(const Arguments& arguments);
 
-// The same for the files with the model's external data, which are known once it is loaded.
+// Checks the files with the model's external data, which are known once it is loaded, as check_output_files does.
 void check_external_files(const Arguments& arguments, const ir::Model& model, const std::filesystem::path& folder);
 
-// The same for a file whose name the command chose itself; `what` describes it.
+// Checks a file whose name the command chose itself; `what` describes it.
 void check_chosen_file(const Arguments& arguments, const std::filesystem::path& path, std::string_view what);
 
 }  // namespace assay::cli

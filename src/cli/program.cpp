@@ -35,7 +35,7 @@ int print(Environment& environment, std::string_view text) {
   return kExitEqual;
 }
 
-// Whether standard output is a model as text, which other text would spoil.
+// True if standard output is a model as text, which other text would spoil.
 bool prints_model(const Arguments& arguments) {
   if (!arguments.knows("--show")) return false;
   const std::vector<std::string> shown = arguments.values("--show");
@@ -167,7 +167,7 @@ int run_guarded(const std::function<int()>& work, Log& log) {
   }
 }
 
-// What follows the program's name; as `trtexec` it is `assay bench`.
+// The words after the program's name; as `trtexec` it is `assay bench`.
 Words words_behind(std::string_view program, const Words& all) {
   Words words(all.empty() ? all.end() : all.begin() + 1, all.end());
   if (program != "trtexec") return words;

@@ -13,11 +13,12 @@ namespace assay::cli {
 // error. Returns the exit status.
 int run_words(std::span<const std::string> words, Environment& environment);
 
-// Its parts: runs one command with the words after its name; turns an exception into a line and an exit status.
+// Parts of run_words: runs one command with the words after its name; turns an exception into a line and an exit
+// status.
 int run_command(const Command& command, std::span<const std::string> words, Environment& environment);
 int run_guarded(const std::function<int()>& work, Log& log);
 
-// The same with the process's own streams and signals; standard output is flushed and checked at the end.
+// Runs the program with the process's own streams and signals; standard output is flushed and checked at the end.
 int run_program(int argc, char** argv);
 
 }  // namespace assay::cli

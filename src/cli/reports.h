@@ -22,7 +22,7 @@ struct Reports {
   std::vector<report::JunitSuite> junit;
 };
 
-// Whether the command has the option and it is given.
+// True if the command has the option and it is given.
 bool wants_report(const Arguments& arguments, std::string_view option);
 
 // Writes or keeps the report of one model. `--json -` is standard output.

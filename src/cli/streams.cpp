@@ -12,7 +12,7 @@
 namespace assay::cli {
 namespace {
 
-// Whether the stream is a pipe or socket that nobody reads any more.
+// True if the stream is a pipe or socket that nobody reads any more.
 bool has_no_reader(std::FILE* stream) {
   pollfd state = {.fd = fileno(stream), .events = POLLOUT, .revents = 0};
   return state.fd >= 0 && poll(&state, 1, 0) == 1 && (state.revents & (POLLERR | POLLHUP)) != 0;
@@ -23,7 +23,8 @@ bool has_no_reader(std::FILE* stream) {
 void open_missing_streams() {
   for (int fd = 0; fd <= 2; ++fd) {
     if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-    // of the wrong direction, so that using it fails as the closed stream would; the lowest free number is this one
+    // opened in the wrong direction, so that using it fails as the closed stream would; the lowest free number is this
+    // one
     if (open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY) != fd) return;
   }
 }

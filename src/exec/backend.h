@@ -31,7 +31,7 @@ struct Probe {
   std::vector<std::string> providers;
 };
 
-// Why a backend cannot run a node; an invalid node: the model as a whole.
+// A reason why a backend cannot run a node; an invalid node: the model as a whole.
 struct Refusal {
   ir::NodeId node;
   std::string reason;
@@ -47,7 +47,7 @@ class Backend {
   virtual std::vector<Setting> settings() const { return {}; }
   // Opens its library, if it has one.
   virtual Probe probe(const LibrarySearch& search) const = 0;
-  // Its library, found without opening it; empty if built in.
+  // The backend's library, found without opening it; empty if built in.
   virtual FoundLibrary library(const LibrarySearch&) const { return {}; }
   // Nodes that it cannot run, including those of bodies and functions; a library that stops at the first fault returns
   // only the nodes of that fault.
@@ -78,7 +78,7 @@ Backends all_backends();
 std::span<const Registered<Backends>> registered_backends();
 // The backend of that name, usable here or not. Error (usage) if this build has none.
 BackendPtr make_backend(std::string_view name);
-// The same, Error (backend) if it cannot be used here.
+// The backend of that name. Error (backend) if it cannot be used here.
 BackendPtr find_backend(std::string_view name, const LibrarySearch& search = {});
 
 }  // namespace assay::exec

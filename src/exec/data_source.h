@@ -13,7 +13,7 @@ class DataSource {
   virtual ~DataSource() = default;
   // The inputs of an iteration, counted from 0; nullopt after the last.
   virtual std::optional<tensor::NamedData> get(uint64_t iteration) = 0;
-  // How many iterations there are, where that is known.
+  // The number of iterations, if it is known.
   virtual std::optional<uint64_t> count() const = 0;
 };
 

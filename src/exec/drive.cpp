@@ -109,7 +109,7 @@ class Driver {
     std::optional<uint64_t> fed;  // the iteration that the feeds are for
   };
 
-  // What a live runner gave while others ran too.
+  // The results of a live runner that ran while others did.
   struct Ahead {
     tensor::NamedData values;
     std::optional<double> seconds;
@@ -124,7 +124,7 @@ class Driver {
     for (size_t begin = 0; begin < live.size(); begin += plan_.jobs) {
       std::vector<std::future<Ahead>> batch;
       for (size_t n = begin; n < std::min<size_t>(begin + plan_.jobs, live.size()); ++n) {
-        // Where the system refuses a thread, the work is done when its result is asked for.
+        // Runs the work in a thread; if the system refuses one, when the result is asked for.
         constexpr std::launch kPolicy = std::launch::async | std::launch::deferred;
         batch.push_back(std::async(kPolicy, [this, i, group, r = live[n]] { return collect(r, i, group); }));
       }
@@ -219,7 +219,7 @@ class Driver {
     states_[r].finished = true;
   }
 
-  // Whether there are inputs for this iteration; the last ones asked for are kept.
+  // True if there are inputs for this iteration; the last ones asked for are kept.
   bool load_feeds(size_t r, uint64_t i) {
     if (given_at_ != i) given_ = source_->get(i);
     given_at_ = i;

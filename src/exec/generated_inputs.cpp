@@ -31,7 +31,7 @@ const InputShape* find_shape(const GenerateOptions& options, std::string_view na
   return wildcard;
 }
 
-// What the model declares, under what the user gives; -1: still open.
+// The shape that the model declares, replaced by what the user gives; -1: still open.
 tensor::Shape asked_shape(const Port& input, const PortType& type, const InputShape* given) {
   const std::string name = printable(input.name);
   if (given && type.ranked && given->dims.size() != type.dims.size()) {
@@ -85,7 +85,7 @@ uint64_t bytes_needed(DType dtype, const tensor::Shape& shape) {
   return *count * (dtype == DType::string ? 64 : sizeof(double)) + tensor::packed_bytes(dtype, *count).value_or(0);
 }
 
-// What one input is drawn from.
+// The source of one input's elements.
 struct Draw {
   std::string name;
   DType dtype = DType::undefined;

@@ -18,10 +18,10 @@ struct LibraryKind {
   std::vector<std::string_view> system_names;  // file names in the system's folders, wildcards too
   std::string_view loader_name;                // for the system's loader, if the search finds nothing
   std::string_view title;                      // `ONNX Runtime`
-  std::string_view hint;                       // how to get it
+  std::string_view hint;                       // advice for getting the library
 };
 
-// What was read of folders, each of them once: for searches that follow one another.
+// Contents of folders, each read once: for searches that follow one another.
 class FolderNames {
  public:
   // The names in a folder, in no order; none if it cannot be read.

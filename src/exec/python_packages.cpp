@@ -54,7 +54,7 @@ void add_folders(const fs::path& root, std::string_view name, std::vector<fs::pa
   folders.insert(folders.end(), found.begin(), found.end());
 }
 
-// What lies below the prefix of an interpreter; Debian's own names included.
+// The package folders below the prefix of an interpreter, with Debian's own names.
 std::vector<fs::path> folders_of_prefix(const fs::path& prefix) {
   std::vector<fs::path> folders;
   add_folders(prefix, "site-packages", folders);

@@ -10,7 +10,7 @@
 namespace assay::exec {
 namespace {
 
-// What a session is made from.
+// The source of a session.
 using Source = std::variant<const ir::Model*, std::filesystem::path>;
 
 class BackendRunner final : public Runner {

@@ -17,7 +17,7 @@ class Runner {
   virtual bool is_live() const = 0;
   virtual void open(Diagnostics& findings) = 0;
   virtual void close() = 0;
-  // Of live runners that are open.
+  // The signature of a live runner that is open.
   virtual const Signature& signature() const = 0;
   virtual TapAnswer answer(std::string_view /*value*/) const { return {}; }
   // A line about the session that was opened; may be empty.
@@ -26,7 +26,7 @@ class Runner {
   // Returns the seconds of the run without the time spent in the sink, if known.
   virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,
                                     std::span<const std::string> values, TensorSink& sink) = 0;
-  // How many iterations it has; live ones: as many as there are inputs.
+  // The number of iterations of saved runs; nullopt for live ones, which have as many as there are inputs.
   virtual std::optional<uint64_t> iterations() const = 0;
 };
 
@@ -34,7 +34,7 @@ using RunnerPtr = std::unique_ptr<Runner>;
 
 // A backend with a model, which must outlive the runner.
 RunnerPtr backend_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
-// The same, where the model is another form of the one whose values are asked for: what it lacks is absent.
+// A backend with another form of the model whose values are asked for: values that it lacks are absent.
 RunnerPtr converted_runner(std::string name, BackendPtr backend, const ir::Model& model, SessionOptions options);
 // A backend with a plan that it built earlier.
 RunnerPtr plan_runner(std::string name, BackendPtr backend, std::filesystem::path plan, SessionOptions options);

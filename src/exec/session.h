@@ -27,10 +27,12 @@ class TensorSink {
 
 class FolderNames;
 
-// Where to look for libraries that are opened at run time, besides the environment's variables and the system.
+// Places in which to look for libraries that are opened at run time, besides the environment's variables and the
+// system.
 struct LibrarySearch {
-  std::string python;                    // the user's interpreter; empty: the first python3 on PATH
-  std::shared_ptr<FolderNames> folders;  // what searches have read so far; empty: each reads folders anew
+  std::string python;  // the user's interpreter; empty: the first python3 on PATH
+  std::shared_ptr<FolderNames>
+      folders;  // contents of folders that searches have read so far; empty: each reads folders anew
 };
 
 struct SessionOptions {
@@ -76,18 +78,19 @@ class Execution {
   // Runs once. `values` are names of values of the main graph, outputs or named in SessionOptions::values, that are not
   // absent; each is given to the sink once, in any order. `feeds` are complete and fit (check_feeds).
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
-  // Of the last run: computing alone, without handing over its inputs and values.
+  // Seconds of the last run: computing alone, without handing over its inputs and values.
   virtual double seconds() const = 0;
   // Layers of the last run in the order of execution, if the options ask for them; empty: the backend cannot tell.
   virtual std::vector<LayerSeconds> profile() const { return {}; }
-  // Whether it tells them run by run; otherwise it is asked once, after the last run, and tells means of all.
+  // True if the execution tells them run by run; otherwise it is asked once, after the last run, and tells means of
+  // all.
   virtual bool profiles_each_run() const { return true; }
   // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
   // to the sink then share. A run fails if one has another type or shape.
   virtual void bind(std::vector<OutputBuffer> outputs) = 0;
 };
 
-// Whether a session has a value of the source model.
+// The answer to whether a session has a value of the source model.
 struct TapAnswer {
   enum class Kind : uint8_t { given, recomputed, absent };
   Kind kind = Kind::given;

@@ -29,7 +29,7 @@ struct Setting {
   std::string_view help;                  // one sentence: lower case, no full stop
 };
 
-// What a backend is told by the names that it declares (Backend::settings); others are for other backends.
+// Settings of a backend, by the names that it declares (Backend::settings); others are for other backends.
 class Settings {
  public:
   void set(std::string name, std::vector<std::string> values) {

@@ -33,7 +33,7 @@ struct Port {
   bool is_shape = false;         // of an input: its elements decide shapes in the model
 };
 
-// What a session takes and gives, of a model or of a plan that was built from one.
+// Inputs and outputs of a session, of a model or of a plan that was built from one.
 struct Signature {
   std::vector<Port> inputs;
   std::vector<Port> outputs;

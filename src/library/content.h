@@ -14,7 +14,7 @@
 
 namespace assay {
 
-// What public classes hold.
+// Contents of public classes.
 struct Tensor::Content {
   tensor::Tensor array;
   std::string type;
@@ -22,7 +22,7 @@ struct Tensor::Content {
 
 struct Model::Content {
   ir::Model model;
-  std::string path;  // what messages call it
+  std::string path;  // name of the model in messages
   std::vector<Finding> findings;
 };
 

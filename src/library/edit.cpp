@@ -7,7 +7,7 @@
 namespace assay {
 namespace {
 
-// What came out of a task, as a model of the caller's.
+// Turns the outcome of a task into a model of the caller's.
 template <typename Outcome>
 Model to_model(Outcome outcome, const Model& source) {
   return library::make_model(std::move(outcome.model), source.content().path, outcome.report.findings);

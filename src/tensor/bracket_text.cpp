@@ -50,7 +50,7 @@ class BracketWriter {
   }
 
  private:
-  // How many items stand before "..." and after it.
+  // The numbers of items before "..." and after it.
   std::pair<int64_t, int64_t> item_counts(size_t axis) const {
     if (layout_.is_cut(shape_[axis])) return {layout_.edge_items, layout_.edge_items};
     return {0, shape_[axis]};

@@ -7,7 +7,7 @@
 
 namespace assay::tensor {
 
-// How a large array is cut, if it is, and how wide lines may be.
+// Cuts of a large array, and the width of lines.
 struct BracketLayout {
   bool summarised = false;
   int64_t edge_items = 3;

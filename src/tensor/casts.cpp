@@ -46,7 +46,7 @@ void load_run(const std::byte* from, C* to, size_t count) {
 }
 
 #if defined(__x86_64__)
-// What load_run gives, bit for bit, by wider instructions.
+// Computes load_run, bit for bit, by wider instructions.
 template <typename Codec>
 [[gnu::target("avx2")]] void load_block_avx2(const std::byte* from, double* to) {
   typename Codec::Code codes[kBlock];

@@ -25,7 +25,7 @@ void store(DType dtype, std::span<const double> values, uint64_t first, std::spa
 void store(DType dtype, std::span<const int64_t> values, uint64_t first, std::span<std::byte> bytes);
 void store(DType dtype, std::span<const uint64_t> values, uint64_t first, std::span<std::byte> bytes);
 
-// The same for complex64 and complex128.
+// Loads complex64 and complex128.
 void load_complex(DType dtype, Bytes bytes, uint64_t first, std::span<std::complex<double>> out);
 void store_complex(DType dtype, std::span<const std::complex<double>> values, uint64_t first,
                    std::span<std::byte> bytes);

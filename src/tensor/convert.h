@@ -8,8 +8,8 @@ namespace assay::tensor {
 // is not 0 is true. Error (unsupported) for strings and complex numbers.
 Tensor converted(const Tensor& tensor, DType dtype);
 
-// Whether converted() keeps every value: integers that fit, floats that are whole and fit, true and false as 0 and 1.
-// Between floating types rounding is no loss.
+// True if converted() keeps every value: integers that fit, floats that are whole and fit, true and false as 0 and 1.
+// Between floating types rounding is not a loss.
 bool converts_safely(const Tensor& tensor, DType dtype);
 
 }  // namespace assay::tensor

@@ -7,8 +7,8 @@
 
 namespace assay::tensor {
 
-// What a value holds at run time: nothing (an optional that is empty), a tensor, a sequence or a map. An optional with
-// content is its content. Cheap to copy; immutable.
+// A value at run time: nothing (an empty optional), a tensor, a sequence or a map. An optional with content is its
+// content. Cheap to copy; immutable.
 //
 // A tensor has a declared element type beside the one that it is stored in: in fp64 mode every floating tensor is
 // stored as float64, whatever the model declares.

@@ -26,7 +26,7 @@ Layout layout(FloatWidth width) {
   return {52, -1022};
 }
 
-// What remains of the number after the digits made so far, and half the distance to its neighbours, all over `scale`
+// The remainder of the number after the digits made so far, and half the distance to its neighbours, all over `scale`
 // (Steele and White's method, as numpy's Dragon4).
 class Remainder {
  public:
@@ -63,7 +63,7 @@ class Remainder {
 
   // The digits so far are near enough to the number to mean it.
   bool may_end_below() const { return is_even_ ? value_ <= low_ : value_ < low_; }
-  // The same with one more in the last digit.
+  // True if the digits so far, with one more in the last digit, are near enough to the number to mean it.
   bool may_end_above() const {
     BigUint sum = value_;
     sum.add(high_);

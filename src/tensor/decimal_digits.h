@@ -13,7 +13,7 @@ struct Decimal {
   int exponent = 0;
 };
 
-// How many digits are made: the fewest that tell the number apart, but at least `least` and at most `most`, counted
+// The number of digits to make: the fewest that tell the number apart, but at least `least` and at most `most`, counted
 // from the decimal point or from the first digit (which is not counted).
 struct DigitLimits {
   static constexpr int kNone = 1 << 20;

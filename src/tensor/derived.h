@@ -11,13 +11,14 @@ namespace assay::tensor {
 // are released.
 StoragePtr make_derived(uint64_t size_bytes, std::function<void(std::span<std::byte> bytes)> fill);
 
-// What a derived storage makes each time that it is streamed is made once, until it is let go.
+// Makes the bytes of a derived storage once and keeps them until they are let go; otherwise each streaming makes them
+// anew.
 void make_now(const Storage& storage);
 
 // Gives back the memory of bytes that nobody looks at any more, what a derived storage made too; bytes() has it again.
 void let_go_of(const Storage& storage);
 
-// The same for storages that show the same bytes of memory or of a file; nothing is made for it.
+// An identity that is equal for storages that show the same bytes of memory or of a file; nothing is made for it.
 const void* identity_of(const Storage& storage);
 
 }  // namespace assay::tensor

@@ -7,7 +7,7 @@
 
 namespace assay::tensor {
 
-// What the codes beyond the finite numbers are.
+// The meaning of the codes beyond the finite numbers.
 enum class Specials {
   ieee,  // the top exponent holds infinity and NaN
   fn,    // the top code of either sign is NaN, no infinity

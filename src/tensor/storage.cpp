@@ -91,7 +91,7 @@ class FillStorage final : public Storage {
     if (!std::ranges::all_of(pattern_, is_zero)) repeat_pattern();
   }
 
-  // What is written so far is doubled until all is written.
+  // Doubles the part that is written until all is written.
   void repeat_pattern() const {
     std::memcpy(memory_.get(), pattern_.data(), pattern_.size());
     for (uint64_t done = pattern_.size(); done < size_bytes_;) {

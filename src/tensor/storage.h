@@ -14,8 +14,8 @@ namespace assay::tensor {
 
 using Bytes = std::span<const std::byte>;
 
-// Where a tensor's elements are. Nothing is read or decoded before bytes() or strings() is called; both may throw Error
-// (io, parse) and may be called from several threads.
+// The elements of a tensor. Nothing is read or decoded before bytes() or strings() is called; both may throw Error (io,
+// parse) and may be called from several threads.
 class Storage {
  public:
   virtual ~Storage() = default;

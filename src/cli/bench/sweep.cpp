@@ -33,7 +33,7 @@ std::vector<Wish> wishes(const tasks::BenchRequest& request, const Arguments& ar
   return all;
 }
 
-// What is written of one measurement only.
+// Refuses files that are written of one measurement only.
 void refuse_files(const Arguments& arguments) {
   for (const std::string_view option : {"--export-times", "--export-output", "--export-profile", "--export-layer-info",
                                         "--report", "--save-engine", "--fail-if-slower-than", "--load-inputs"}) {

@@ -32,7 +32,7 @@ namespace {
 
 constexpr size_t kTraceLines = 5;  // at each end
 
-// What the user wants besides the measurement.
+// Wishes of the user besides the measurement.
 struct BenchWords {
   tasks::BenchRequest request;
   uint64_t average_runs = 10;

@@ -33,7 +33,7 @@ tasks::ConvertRequest convert_request(const Arguments& arguments, const Conversi
     add_default_profile(arguments, request.session);
   } else {
     if (arguments.has("--trt-config-script")) fail(ErrorCode::usage, "--trt-config-script: no engine is built");
-    // They say what the model becomes, and not how the backend that measures it computes.
+    // These settings say what the model becomes, and not how the backend that measures it computes.
     for (const std::string_view name : {"bf16", "fp16", "int8", "layer-precisions", "precision-constraints"})
       request.session.settings.erase(name);
   }

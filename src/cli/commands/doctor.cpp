@@ -27,7 +27,7 @@ void print_health(const results::BackendHealth& backend, Log& log) {
   for (const std::string& place : backend.tried) log.report(LogLevel::verbose, place);
 }
 
-// What users of the peer expect of its variable does not happen here.
+// Says what the variable of the peer does not do here.
 void print_about_installing(Log& log) {
   const char* const wish = std::getenv("POLYGRAPHY_AUTOINSTALL_DEPS");
   if (wish == nullptr || *wish == '\0' || std::string_view(wish) == "0") return;

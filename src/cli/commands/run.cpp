@@ -119,7 +119,7 @@ int write_script(const RunWords& words, const Arguments& arguments, Environment&
   return kExitEqual;
 }
 
-// Whether the request was met although nothing was compared.
+// True if the request was met although nothing was compared.
 bool passes_without_verdict(const results::RunReport& report, const RunWords& words) {
   return words.request.may_judge_nothing && report.verdict == results::Verdict::undecided &&
          std::ranges::all_of(report.runs, [](const results::RunnerRun& run) { return run.failure.empty(); });

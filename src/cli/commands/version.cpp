@@ -16,7 +16,7 @@ struct Library {
   std::string path;  // of those that are opened at run time
 };
 
-// What backends would open.
+// Adds the libraries that backends would open.
 void add_backends(std::vector<Library>& libraries) {
   for (const tasks::BackendLibrary& found : tasks::backend_libraries()) {
     const std::string version = found.version.empty() ? "(version not known)" : found.version;

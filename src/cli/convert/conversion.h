@@ -10,8 +10,8 @@
 
 namespace assay::cli {
 
-// What is written, as far as it is known before conversions are asked: `open` is decided by them. An engine is made of
-// the converted model, and options that permit it something convert nothing.
+// The kind of output, as far as it is known before conversions are asked: `open` is decided by them. An engine is made
+// of the converted model, and options that permit it something convert nothing.
 enum class Target : uint8_t { onnx, engine, open };
 
 // One kind of change from an ONNX model to another; each has a file of its own in this folder.

@@ -18,11 +18,12 @@ struct LayerPrecision {
   std::string layer;
   tensor::DType dtype;
 };
-// Of `--exclude`, `--op-types` and `--exclude-op-types`.
+// The layers chosen by `--exclude`, `--op-types` and `--exclude-op-types`.
 convert::LayerChoice layer_choice(const Arguments& arguments);
-// Of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other values.
+// The precisions of `--layer-precisions`, and of `--precision-constraints` in the same form. Error (usage) for other
+// values.
 std::vector<LayerPrecision> layer_precisions(const Arguments& arguments);
-// Of these, the names of layers that are to have a float type.
+// The names of layers in `--layer-precisions` that are to have a float type.
 std::vector<std::string> layers_without_integers(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -15,7 +15,7 @@ bool has_conversion(const Arguments& arguments) {
          !weights_suffix(arguments, Target::onnx).empty();
 }
 
-// Of a model that is not converted, its layers of 16 bits can be computed in float32.
+// Layers of 16 bits that are computed in float32 in a model that is not converted.
 std::vector<std::string> widened_layers(const Arguments& arguments) {
   std::vector<std::string> names;
   for (LayerPrecision& layer : layer_precisions(arguments)) {

@@ -95,7 +95,7 @@ ConversionTarget conversion_target(const Arguments& arguments) {
     fail(ErrorCode::usage, "there is nothing to change: name the output with --output FILE");
   }
   const std::string same_name = std::filesystem::path(model).stem().string() + ".onnx";
-  const bool is_same = suffix.empty() && arguments.has("--output");  // which is a folder, or says the name
+  const bool is_same = suffix.empty() && arguments.has("--output");  // a folder, or a path with the name
   const std::string_view what = is_same ? same_name : suffix.empty() ? "changed" : suffix;
   return {.output = model_output_path(arguments, model, what, {.may_be_folder = true})};
 }

@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-// What a conversion writes.
+// The output of a conversion.
 struct ConversionTarget {
   std::string output;
   bool is_engine = false;   // a plan of the engine, not an ONNX model

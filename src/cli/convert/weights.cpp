@@ -89,7 +89,7 @@ std::vector<OptionGroup> weights_groups() {
 
 void request_weights(const Arguments& arguments, tasks::ConvertRequest& request) {
   convert::WeightOptions options = parse_options(arguments);
-  // Who reads a plan has no use for the operators in between.
+  // Readers of a plan have no use for the operators in between.
   if (request.builds_plan && !arguments.has("--weights-form")) options.form = convert::WeightForm::either;
   request.conversion = tasks::WeightsRequest{.options = std::move(options),
                                              .reports_errors = arguments.flag("--report-error"),

@@ -6,7 +6,7 @@ namespace assay::cli {
 
 // Only the weights as small integers: of engines that run, and the members of their Conversion.
 OptionGroup engine_weights_group();
-// What `--weights` asks for, of a command that has it; layers are chosen by convert only.
+// The request of `--weights`, of a command that has it; only convert chooses layers.
 tasks::WeightsRequest weights_request(const Arguments& arguments);
 
 std::string_view weights_suffix(const Arguments& arguments, Target target);

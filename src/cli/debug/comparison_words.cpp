@@ -18,7 +18,7 @@
 namespace assay::cli {
 namespace {
 
-// What is about several runs side by side.
+// Options about several runs side by side.
 constexpr std::array<std::string_view, 4> kAbsent = {"--fail-fast", "--match", "--match-by", "--strict-outputs"};
 
 constexpr std::array<std::string_view, 5> kOfCommands = {"--check", "--fail-returncode", "--ignore-fail-returncode",

@@ -13,8 +13,8 @@ std::vector<OptionGroup> comparison_groups();
 // The groups of a command that searches in a model, by checks or comparisons: those of loading it, `own`, those of
 // inputs, saving and reports, and `further`.
 std::vector<OptionGroup> search_groups(OptionGroup own, const CheckWords& words, std::vector<OptionGroup> further = {});
-// Its backend is empty if none is chosen; `for_saved` compares with saved results if no other is. Error (usage) for
-// what is compared with nothing, or names no backend.
+// Reads a comparison. Its backend is empty if none is chosen; `for_saved` compares with saved results if no other is.
+// Error (usage) for a comparison with nothing, or one that names no backend.
 tasks::ComparisonRequest comparison_request(const Arguments& arguments, Log& log, std::string_view for_saved = {});
 // Error (usage) if an option about commands that check was given beside a backend.
 void refuse_check(const Arguments& arguments);

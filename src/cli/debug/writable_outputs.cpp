@@ -11,7 +11,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Where the file is put while it is tried: folders that are missing are made when it is written.
+// The folder in which the file is tried; missing folders are made when it is written.
 fs::path place_of(const fs::path& file) {
   std::error_code ignored;
   fs::path folder = fs::absolute(file, ignored).parent_path();

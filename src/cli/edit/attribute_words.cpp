@@ -58,7 +58,7 @@ Scalar parse_scalar(std::string_view option, std::string_view text, PlainText me
   return std::string(text);
 }
 
-// What a constant can be without being a file: a number, or a word for one.
+// True if a constant is a number, or a word for one, and so no file.
 bool is_number_or_word(std::string_view text) {
   double number = 0;
   const char* const end = text.data() + text.size();

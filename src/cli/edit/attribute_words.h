@@ -8,7 +8,7 @@
 
 namespace assay::cli {
 
-// What a value without quotes that is no number is; a file's name may begin like a number.
+// The meaning of a value without quotes that is not a number; a file's name may begin like a number.
 enum class PlainText { text, file };
 
 // `name=value`, split at the last `=`. A value is an integer, a float, or text, quoted or not; in brackets a list of

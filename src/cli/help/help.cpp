@@ -12,7 +12,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr size_t kColumn = 26;  // where the explanations start
+constexpr size_t kColumn = 26;  // column of the explanations
 
 // A label, and its explanation beside it, or below it if the label is long.
 std::string entry(std::string_view label, std::string_view text, size_t width) {

@@ -22,7 +22,7 @@ inline constexpr std::array kExitStatusRows = {
     ExitStatusRow{"130, 143", "ended by SIGINT, SIGTERM"},
 };
 
-// How command lines are read, as paragraphs.
+// The rules by which command lines are read, as paragraphs.
 inline constexpr std::array<std::string_view, 3> kCommandLineRules = {
     "Values follow an option after a blank or an equals sign: --opt value, --opt=value, -o value, -ovalue. Short flags "
     "may be bundled, as in -vvv. A long name may be shortened while it is unique. An option that takes a list takes "

@@ -8,8 +8,8 @@
 
 namespace assay::cli {
 
-// What was typed, by the canonical names of the command's rows (`--show`, `model_file`). Asking for a name that the
-// command does not have is our bug. Refers to the Command, which must outlive it.
+// The words that were typed, by the canonical names of the command's rows (`--show`, `model_file`). Asking for a name
+// that the command does not have is our bug. Refers to the Command, which must outlive it.
 class Arguments {
  public:
   // One use of an option, or one positional.
@@ -21,10 +21,10 @@ class Arguments {
 
   explicit Arguments(const Command& command);
 
-  // The same with another value of a positional.
+  // A copy with another value of a positional.
   Arguments with(std::string_view positional, const std::string& value) const;
 
-  // Whether the option or positional was given at all.
+  // True if the option or positional was given.
   bool has(std::string_view name) const;
   bool flag(std::string_view name) const { return has(name); }
   size_t count(std::string_view name) const;
@@ -36,7 +36,7 @@ class Arguments {
   std::vector<std::vector<std::string>> occurrences(std::string_view name) const;
   // Everything in the order typed, for options whose relative order matters.
   const std::vector<Occurrence>& in_order() const { return occurrences_; }
-  // Whether the command has an option or positional of this name.
+  // True if the command has an option or positional of this name.
   bool knows(std::string_view name) const { return find_row(name) != nullptr; }
   // The canonical name of the command's option that has this name among others; empty: it has none.
   std::string_view option_named(std::string_view name) const;

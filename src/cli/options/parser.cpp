@@ -42,7 +42,7 @@ class Parser {
   Words words_;
   std::vector<const OptionRow*> pending_;  // positionals not filled yet
   std::string_view greedy_option_;         // the last option that took a list, and
-  std::string_view greedy_value_;          // its last value: perhaps meant as a positional
+  std::string_view greedy_value_;          // last value of the option: perhaps meant as a positional
   Arguments result_;
 };
 
@@ -140,8 +140,8 @@ void Parser::store(const OptionRow& row, std::vector<std::string> values, std::s
   result_.occurrences_.push_back({&row, std::move(values), std::string(typed)});
 }
 
-// How many of `available` words each of the next positionals takes: as many positionals as can have their least number,
-// the first ones as many words as the later ones leave.
+// Shares `available` words out to the next positionals: as many positionals as can have their least number, the first
+// ones as many words as the later ones leave.
 std::vector<size_t> Parser::share_out(size_t available) const {
   std::vector<size_t> counts;
   size_t least = 0;

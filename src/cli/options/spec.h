@@ -10,26 +10,25 @@ namespace assay::cli {
 class Arguments;
 struct Environment;
 
-// How many values follow an option, or how many words a positional takes.
-// `rest` takes all words behind it, whatever they are.
+// The number of values of an option, or of words of a positional. `rest` takes all words behind it, whatever they are.
 enum class Arity { flag, one, optional, one_or_more, any, rest };
 
-// What an option given again does: replaces the values, adds to them, or is counted.
+// The effect of an option given again: it replaces the values, adds to them, or is counted.
 enum class Repeat { last, append, count };
 
 // One option, or one positional, as data. All texts are literals.
 struct OptionRow {
-  std::vector<std::string_view> names;  // as typed: `-v`, `--verbose`, then aliases; a positional has one bare name
+  std::vector<std::string_view> names;  // spellings: `-v`, `--verbose`, then aliases; a positional has one bare name
   Arity arity = Arity::one;
   Repeat repeat = Repeat::last;
   std::string_view metavar;               // the value in help; default: the name in capitals
   std::vector<std::string_view> choices;  // if any, every value must be one of them
-  std::string_view default_value;         // what value() returns when the option is not given
+  std::string_view default_value;         // value() of an option that is not given
   std::string_view help;                  // one sentence: lower case, no full stop
   std::string_view details;               // further sentences for the manual
   bool is_file = false;                   // completions offer files
   bool is_output = false;                 // the file is written; it must not be one that the command reads
-  bool replaces_model = false;            // it may be the model itself
+  bool replaces_model = false;            // may be the model itself
   bool is_per_model = false;              // of several models, each gets a file of its own
   bool required = false;
   bool hidden = false;  // accepted, but not shown
@@ -40,7 +39,7 @@ struct Spelling {
   std::string_view option;              // `--mode`
   std::string_view value;               // glob that its value must match; empty: the form has no value of its own
   std::vector<std::string_view> words;  // `--show layers attrs`; `{}` is replaced by the value; none: no effect
-  std::string_view reason;              // why there is no modern form, as `it is the default listing`
+  std::string_view reason;              // reason for having no modern form, as `it is the default listing`
 };
 
 // Options that belong together. Groups that several commands share are made by functions in options/groups/.
@@ -76,7 +75,7 @@ size_t most_values(Arity arity);
 const OptionRow& help_row();
 // The option of this name in any group (help included), or null.
 const OptionRow* find_option(const Command& command, std::string_view name);
-// How many of the words come before `--`, or before an option that takes all the rest.
+// The number of words before `--`, or before an option that takes all the rest.
 size_t own_words(const Command& command, std::span<const std::string> words);
 // All options in the order of their groups, `--help` first.
 std::vector<const OptionRow*> all_options(const Command& command);

@@ -27,14 +27,14 @@ uint64_t parse_count(std::string_view option, std::string_view text, int64_t lea
 // Also `inf` and `nan`, as Python's float() reads them.
 double parse_number(std::string_view option, std::string_view text);
 
-// Whether the text begins with digits, after a sign or a point at most.
+// True if the text begins with digits, after a sign or a point at most.
 bool begins_like_number(std::string_view text);
 
 // `name:[1,3,-1]`; a dim that is -1 or a word is taken from the model.
 exec::InputShape parse_input_shape(std::string_view option, std::string_view text);
 // One bound of a profile: the same, of numbers only.
 exec::InputShape parse_profile_shape(std::string_view option, std::string_view text);
-// The same without names of dims: `name:[1,3,-1]`.
+// The text of a shape without names of dims: `name:[1,3,-1]`.
 std::string input_shape_text(const exec::InputShape& shape);
 // Bytes: `1000`, `512K`, `1.5G` (binary units).
 uint64_t parse_size(std::string_view option, std::string_view text, uint64_t least = 1);

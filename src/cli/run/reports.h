@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-// What to try next where a fixed tolerance has failed that nobody has chosen; empty: nothing.
+// The next thing to try if a fixed tolerance has failed that nobody has chosen; empty: nothing.
 std::string_view tolerance_hint(const results::RunReport& report, const Arguments& arguments);
 
 // Writes the report for --report and --junit.

@@ -93,7 +93,7 @@ void read_isolation(const Arguments& arguments, tasks::RunRequest& request) {
     fail(ErrorCode::usage, "--jobs needs --isolate: in one process, backends would disturb each other");
 }
 
-// What makes no sense together.
+// Refuses words that contradict each other.
 void check(const RunWords& words) {
   const tasks::RunRequest& request = words.request;
   if (words.runs_nothing() && !words.request.may_judge_nothing) {

@@ -12,7 +12,7 @@ inline int status_of(results::Verdict verdict) {
   return verdict == results::Verdict::different ? kExitDifferent : kExitUndecided;
 }
 
-// Where no backend could take the files or inputs, they are wrong.
+// The status of a run. If no backend could take the files or inputs, these are wrong.
 inline int status_of(const results::RunReport& report) {
   uint64_t live = 0;
   uint64_t bad = 0;

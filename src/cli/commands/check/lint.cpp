@@ -35,7 +35,7 @@ void print_entry(const results::LintEntry& entry, const Arguments& arguments, Lo
             fmt::format("LINT | {}{}{}", where, printable(entry.message), remedy_text(entry.remedy, arguments)));
 }
 
-// Of many findings of one kind the first ones are printed, without -v.
+// Prints the findings; without -v only the first ones of each kind.
 void print_lint(const results::LintReport& report, const Arguments& arguments, Log& log) {
   constexpr size_t kMany = 10;
   constexpr size_t kShown = 3;

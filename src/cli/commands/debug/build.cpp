@@ -24,7 +24,7 @@ int run_debug_build(const Arguments& arguments, Environment& environment) {
   request.interface = {parse_outputs(arguments), parse_interface_types(arguments)};
   check_input_data(arguments);
   request.check = check_request(arguments, environment);
-  // What each build has measured is what the loop is for.
+  // Without other artifacts, the loop keeps the tactics that each build measured.
   if (request.check.artifacts.empty() && arguments.has("--save-tactics"))
     request.check.artifacts = {arguments.value("--save-tactics")};
   request.until = parse_until(arguments);

@@ -62,7 +62,7 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
     request.check = replay_request(arguments);
   }
   read_config_script(arguments, request.model.path, request.comparison.session);
-  // They say what the model becomes, and not how it is run.
+  // These settings say what the model becomes, and not how it is run.
   for (const std::string_view name : {"bf16", "fp16", "int8", "tf32"}) request.comparison.session.settings.erase(name);
   request.artifact = arguments.value("--intermediate-artifact");
   request.keeps_artifact = arguments.flag("--no-remove-intermediate");

@@ -25,7 +25,7 @@ namespace {
 std::vector<surgery::Boundary> parse_shapes(const Arguments& arguments) {
   std::vector<surgery::Boundary> shapes;
   for (const std::string& word : arguments.values("--model-input-shapes")) {
-    if (word.ends_with(":auto")) continue;  // as the model says
+    if (word.ends_with(":auto")) continue;  // the type that the model says
     shapes.push_back(parse_input_boundary("--model-input-shapes", word));
     if (!shapes.back().shape) {
       fail(ErrorCode::usage, "--model-input-shapes: expected NAME:[DIM,...], seen `{}`", printable(word));

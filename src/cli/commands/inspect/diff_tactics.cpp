@@ -13,7 +13,7 @@
 namespace assay::cli {
 namespace {
 
-// What is named must be there; a folder `good` or `bad` may be missing.
+// The path of a file or folder, which must exist; a folder `good` or `bad` may be missing.
 std::string place(const Arguments& arguments, const std::string& name) {
   const std::string option = "--" + name, word = name + "_replay";
   if (arguments.has(option) && arguments.has(word)) fail(ErrorCode::usage, "{} is named twice", option);

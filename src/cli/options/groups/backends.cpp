@@ -96,7 +96,7 @@ std::vector<std::string> setting_values(const SettingWords& setting, const Argum
     if (!is_first) shapes.emplace_back();
     is_first = false;
     for (const std::string& text : use) {
-      if (text.ends_with(":auto")) continue;  // as the model says
+      if (text.ends_with(":auto")) continue;  // the type that the model says
       shapes.push_back(input_shape_text(parse_profile_shape(setting.option, text)));
     }
   }

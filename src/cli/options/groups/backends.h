@@ -9,8 +9,8 @@
 
 namespace assay::cli {
 
-// Which backends run the model, in the order typed, and where their libraries are.
-// `takes_plans`: engines that were built earlier, too.
+// Chooses the backends that run the model, in the order typed, and the places of their libraries. `takes_plans`:
+// engines that were built earlier, too.
 OptionGroup backend_group(bool takes_plans = false);
 // Names of the chosen backends in the order typed. Error (unsupported) for one that this build does not have.
 std::vector<std::string> chosen_backends(const Arguments& arguments);
@@ -25,7 +25,7 @@ OptionGroup backend_settings_group(std::string_view backend, std::initializer_li
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();
-// Of all groups above that the command has.
+// The session options of all groups above that the command has.
 exec::SessionOptions session_options(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -41,7 +41,7 @@ tasks::RawInput parse_raw_input(std::string_view option, std::string_view text) 
   return {std::move(parts.key), std::move(parts.value)};
 }
 
-// Where no file has the whole name, it is a name and a file.
+// True if the text is a name and a file; a file whose name is the whole text comes first.
 bool is_raw_input(const std::string& text) {
   std::error_code error;
   return text.find(':') != std::string::npos && !std::filesystem::exists(text, error);

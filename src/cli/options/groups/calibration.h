@@ -8,11 +8,11 @@
 
 namespace assay::cli {
 
-// How the ranges of activations are found: `--calibration`, `--calibration-cache`, `--calibrate-with`, ...
+// Options for finding the ranges of activations: `--calibration`, `--calibration-cache`, `--calibrate-with`, ...
 OptionGroup calibration_group();
 // Adds these options to the request. Error (usage) for invalid or contradictory values.
 void read_calibration(const Arguments& arguments, tasks::Int8Request& request);
-// What `--int8` or `--weights` asks of commands that run engines; nullopt: nothing.
+// The integers that `--int8` or `--weights` asks of commands that run engines; nullopt: none.
 std::optional<tasks::EngineIntegers> engine_integers(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -181,7 +181,7 @@ tasks::CheckRequest check_request(const Arguments& arguments, Environment& envir
   request.artifacts_folder = arguments.value("--artifacts-dir");
   request.iteration_info = arguments.value("--iteration-info");
   if (arguments.knows("--save-debug-replay")) read_replays(arguments, request);
-  request.resumes |= is_called_as_peer(environment);  // it writes where something is
+  request.resumes |= is_called_as_peer(environment);  // the peer overwrites what exists
   if (request.command.empty()) {
     environment.log.info("Starting interactive debugging session since no `--check` command was provided");
   }

@@ -7,14 +7,14 @@
 
 namespace assay::cli {
 
-// How a command of `debug` judges its iterations, and what it keeps of them.
+// The words of a command of `debug` for judging its iterations and keeping their files.
 struct CheckWords {
-  bool replays = false;       // what was judged can be saved and loaded
+  bool replays = false;       // judgements can be saved and loaded
   std::string_view artifact;  // the default name of the file that is judged; empty: there is none
   bool has_until = false;
   bool has_jobs = false;
 };
-// Its last row takes the rest of the command line, so it must be the last group of a command.
+// Groups for checks. The last row takes the rest of the command line, so it must be the last group of a command.
 std::vector<OptionGroup> check_groups(const CheckWords& words);
 // Every value is checked. Without a command the user is asked.
 tasks::CheckRequest check_request(const Arguments& arguments, Environment& environment);

@@ -6,13 +6,13 @@
 
 namespace assay::cli {
 
-// How two runs are compared; the functions and their thresholds.
+// Options for comparing two runs: the functions and their thresholds.
 OptionGroup comparator_group();
 OptionGroup functions_group();
 // Every value is checked here. Fields that depend on the model (is_essential, wants_percentiles, computed_tolerance)
 // stay empty. `notes` gets a line for each option of a function that is not selected.
 compare::CompareOptions compare_options(const Arguments& arguments, std::vector<std::string>& notes);
-// Whether tolerances are computed (`--tolerance auto`).
+// True if tolerances are computed (`--tolerance auto`).
 bool wants_computed_tolerance(const Arguments& arguments);
 // True if no tolerance and no function of comparison was chosen.
 bool has_default_tolerance(const Arguments& arguments);

@@ -121,7 +121,7 @@ exec::GenerateOptions generate_options(const Arguments& arguments, std::string_v
     options.max_bytes = parse_size("--max-memory", arguments.value("--max-memory"));
   }
   for (const std::string& text : arguments.values(shape_option)) {
-    if (text.ends_with(":auto")) continue;  // as the model says
+    if (text.ends_with(":auto")) continue;  // the type that the model says
     options.shapes.push_back(parse_input_shape(shape_option, text));
   }
   for (const std::string& text : arguments.values("--val-range")) options.ranges.push_back(parse_range(text));

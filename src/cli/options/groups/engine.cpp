@@ -81,12 +81,12 @@ void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape
   const std::string chosen = arguments.value("--optimization-profile");
   const uint64_t profile = chosen.empty() ? 0 : parse_count("--optimization-profile", chosen, 0);
   std::vector<exec::InputShape> found;
-  // What an engine is tuned for is, where it is not given, the least or else the greatest shape.
+  // An engine for which no usual shape is given is tuned for the least one, or else for the greatest.
   for (const std::string_view option : {"--trt-opt-shapes", "--trt-min-shapes", "--trt-max-shapes"}) {
     const auto uses = arguments.occurrences(option);
     if (profile >= uses.size()) continue;
     for (const std::string& text : uses[profile]) {
-      if (text.ends_with(":auto")) continue;  // as the model says
+      if (text.ends_with(":auto")) continue;  // the type that the model says
       exec::InputShape shape = parse_profile_shape(option, text);
       if (std::ranges::find(found, shape.pattern, &exec::InputShape::pattern) == found.end()) found.push_back(shape);
     }

@@ -7,7 +7,7 @@
 
 namespace assay::cli {
 
-// How an engine is built that is saved.
+// Options for building an engine that is saved.
 OptionGroup engine_build_group();
 // The shapes that engines are tuned for, unless others are named: those of generated inputs.
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session);
@@ -17,17 +17,17 @@ void add_profile_shapes(const Arguments& arguments, std::vector<exec::InputShape
 // Options of TensorRT that the built-in engine does not have, or of TensorFlow: they are recognised so that they can be
 // refused with a reason.
 OptionGroup engine_view_group();
-// The same for options that build or run an engine.
+// `engine_view_group` for commands that build or run an engine.
 OptionGroup engine_debug_group();
-// The same, where `--int8` calibrates.
+// `engine_debug_group` for commands in which `--int8` calibrates.
 OptionGroup engine_run_group();
-// The same, without options that also apply to a conversion to ONNX.
+// `engine_run_group` without options that also apply to a conversion to ONNX.
 OptionGroup engine_convert_group();
 
 // Error (unsupported) if an option of the group was given.
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);
 
-// Why.
+// Reasons for refusing such options.
 using tasks::kNoEngineOption;
 using tasks::kNoTensorFlow;
 

@@ -15,7 +15,7 @@ namespace assay::cli {
 OptionGroup input_data_group(std::vector<std::string_view> shape_options = {"--input-shapes", "--inputs"},
                              bool runs_once = false);
 
-// Whether the user gives inputs.
+// True if the user gives inputs.
 bool has_input_data(const Arguments& arguments);
 // Error (usage, unsupported) for contradictory or unsupported options, before the model is read.
 void check_input_data(const Arguments& arguments, std::string_view shape_option = "--input-shapes",

@@ -11,9 +11,9 @@ namespace assay::cli {
 // `--json FILE|-`, for every command that reports.
 OptionGroup json_group();
 
-// Whether a JSON report is requested.
+// True if a JSON report is requested.
 bool wants_json(const Arguments& arguments);
-// Whether it is written to standard output, which then must not contain other text.
+// True if the report is written to standard output, which then must not contain other text.
 bool json_on_stdout(const Arguments& arguments);
 
 }  // namespace assay::cli

@@ -9,7 +9,7 @@ namespace assay::cli {
 // Options for messages; the first group of every command that works on files.
 OptionGroup logging_group();
 
-// Whether the environment allows colours: NO_COLOR is unset or empty.
+// True if the environment allows colours: NO_COLOR is unset or empty.
 bool colors_allowed();
 
 // Applies the options of logging_group(); the log uses colours on terminals only. An unknown level is an Error

@@ -13,11 +13,11 @@ namespace assay::cli {
 // The positional `model_file`.
 OptionRow model_positional();
 OptionRow optional_model_positional();
-// The same for commands that take several models.
+// The positional for commands that take several models.
 OptionRow models_positional(bool is_required);
 // `--model-type`: what kind of file the model is.
 OptionGroup model_group();
-// How ONNX files are loaded: external data.
+// Options for loading ONNX files: external data.
 OptionGroup onnx_load_group();
 
 // The model at this path, with the options of model_group() and onnx_load_group().

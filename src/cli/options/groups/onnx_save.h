@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-// How ONNX models are written: external data.
+// Options for writing ONNX models: external data.
 OptionGroup onnx_save_group();
 // `path` is the file of the model; by default, external data is written next to it as `<model>.data`.
 onnx::SaveOptions save_options(const Arguments& arguments, const std::string& path);

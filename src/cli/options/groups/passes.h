@@ -9,7 +9,7 @@
 
 namespace assay::cli {
 
-// Which passes run, and how far: shared by all commands that rewrite models.
+// Options that choose passes and end them early: shared by all commands that rewrite models.
 OptionGroup pass_group();
 // The request that they make. Error (usage) for unknown passes.
 tasks::PassRequest pass_request(const Arguments& arguments);

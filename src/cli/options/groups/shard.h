@@ -6,7 +6,7 @@
 
 namespace assay::cli {
 
-// How hints for sharding are made.
+// Options for making hints for sharding.
 OptionGroup shard_group();
 // Error (usage) for contradictory options.
 surgery::HintOptions hint_options(const Arguments& arguments);

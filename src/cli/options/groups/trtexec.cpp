@@ -53,7 +53,7 @@ constexpr std::array<std::string_view, 16> kValuesWithoutEffect = {"--output",
                                                                    "--allocationStrategy",
                                                                    "--useRuntime"};
 
-// What loads code of TensorRT's.
+// Options that load code of TensorRT's.
 constexpr std::array<std::string_view, 4> kPluginValues = {"--plugins", "--staticPlugins", "--dynamicPlugins",
                                                            "--setPluginsToSerialize"};
 
@@ -62,7 +62,7 @@ bool is_without_effect(std::string_view name) {
          std::ranges::find(kValuesWithoutEffect, name) != kValuesWithoutEffect.end();
 }
 
-// What trtexec calls other than we do, or writes in another form.
+// Options that trtexec names or writes in another way.
 constexpr std::array<std::string_view, 11> kBuilderValues = {
     "--minShapes",       "--optShapes",       "--maxShapes",
     "--workspace",       "--memPoolSize",     "--tacticSources",

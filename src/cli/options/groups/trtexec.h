@@ -13,13 +13,13 @@ namespace assay::cli {
 OptionGroup trtexec_group(const std::vector<OptionGroup>& others);
 // Error (unsupported) for options about plugins of TensorRT.
 void refuse_trtexec_plugins(const Arguments& arguments);
-// Those that were given and mean nothing here.
+// The given options that have no effect here.
 std::vector<std::string> bench_options_without_effect(const Arguments& arguments);
-// Of --shapes; otherwise of the profile that is chosen.
+// Adds the shapes of --shapes; otherwise those of the chosen profile.
 void add_trtexec_shapes(const Arguments& arguments, std::vector<exec::InputShape>& shapes);
 // `x:1x3,y:4`. Error (usage) for anything else.
 std::vector<exec::InputShape> parse_trtexec_shapes(std::string_view option, std::string_view text);
-// What the options say of how an engine is built.
+// Reads the options that say how an engine is built.
 void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings);
 
 }  // namespace assay::cli
