@@ -48,7 +48,7 @@ class Anonymizer {
                                [&](const ir::Use& use) { return use.value == value; });
   }
 
-  // Of an input or a result.
+  // The new name of an input or a result.
   ir::Symbol name_of(ValueId value) {
     const std::string old(source_.text(source_[value].name));
     const bool is_interface = source_[value].kind == ir::ValueKind::input || is_output(value);

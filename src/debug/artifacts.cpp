@@ -25,7 +25,7 @@ std::string time_of_start() {
   return text.data();
 }
 
-// Whether it was not there before.
+// Makes a folder. Returns true if it was not there before.
 bool make_folder(const fs::path& folder) {
   std::error_code error;
   const bool is_new = fs::create_directories(folder, error);

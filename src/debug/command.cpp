@@ -80,7 +80,7 @@ class Reader {
     return left <= 0 ? 0 : static_cast<int>(std::min(left + 1, 1e9));
   }
 
-  // Whether anything was read.
+  // Reads what is there. Returns true if there was anything.
   bool step(int wait) {
     std::array<pollfd, 3> polled = {pollfd{streams_[0].pipe.number(), POLLIN, 0},
                                     pollfd{streams_[1].pipe.number(), POLLIN, 0},

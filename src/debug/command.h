@@ -5,13 +5,13 @@
 
 namespace assay::debug {
 
-// How a command ended and what it wrote.
+// The end of a command and its output.
 struct CommandResult {
-  int status = 0;        // its exit status, or minus the number of the signal that ended it
-  bool is_late = false;  // it was ended because its time was up
+  int status = 0;        // exit status, or minus the number of the signal that ended it
+  bool is_late = false;  // ended because its time was up
   std::string out;
   std::string err;
-  bool is_cut = false;  // it wrote more than is kept
+  bool is_cut = false;  // true: more was written than is kept
   double seconds = 0;
 };
 

@@ -8,7 +8,7 @@
 namespace assay::debug {
 namespace {
 
-// Where a row of the block begins in the whole, in bytes.
+// The beginning of a row of the block in the whole, in bytes.
 uint64_t start_of(uint64_t row, const tensor::Shape& block, const tensor::Shape& whole, uint64_t width) {
   uint64_t from = 0;
   uint64_t stride = width * static_cast<uint64_t>(whole.back());

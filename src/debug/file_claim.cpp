@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Whether the path still names what is open: who had the lock before may have removed it.
+// True if the path still names the open file: another process that had the lock before may have removed it.
 bool is_same_file(const fs::path& path, int descriptor) {
   struct stat named = {};
   struct stat opened = {};

@@ -40,7 +40,7 @@ Interval absolute(const Interval& a) {
   return {a.high < 0 ? -a.high : 0, std::max(-a.low, a.high)};
 }
 
-// Of a function that only rises.
+// The interval of a function that only rises.
 Interval risen(const Interval& a, double (*function)(double)) { return {function(a.low), function(a.high)}; }
 
 constexpr std::string_view kMoving[] = {"Identity",

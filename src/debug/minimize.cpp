@@ -34,7 +34,7 @@ class Minimizer {
   }
 
  private:
-  // What fails together is often side by side.
+  // Tries the nearest part alone: things that fail together are often side by side.
   bool take_nearest() {
     Subset both = joined(found_, part_of(1));
     if (!fails(both)) return false;
@@ -95,7 +95,7 @@ class Minimizer {
     return sizes;
   }
 
-  // Whether something could be left out, which it then was.
+  // Leaves one thing out, if the rest still fails. Returns true if it did.
   bool drop_one() {
     for (const uint32_t candidate : found_) {
       Subset without = found_;
@@ -125,9 +125,9 @@ class Minimizer {
 
   SubsetJudge judge_;
   const MinimizeOptions& options_;
-  Subset found_;             // what is needed
+  Subset found_;             // things that are needed
   Subset rest_;              // fails together with what was found
-  bool has_passed_ = false;  // what was judged last in this search
+  bool has_passed_ = false;  // last verdict in this search
   std::map<Subset, Verdict> known_;
 };
 

@@ -14,7 +14,7 @@ struct Opened {
   ir::Model model;
   std::vector<std::string> nodes;  // that are gone
 };
-// Whether a node has a body, or calls a function of the model.
+// True if a node has a body, or calls a function of the model.
 bool holds_nodes(const ir::Model& model, ir::NodeId node);
 // Nothing: there is nothing to open.
 std::optional<Opened> open_bodies(const ir::Model& model, const ValueOracle& value_of);

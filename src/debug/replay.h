@@ -8,8 +8,8 @@
 
 namespace assay::debug {
 
-// What was judged, so that it need not be judged again: the peer's debug replay with a word more, which tells what was
-// judged by its content.
+// Judged iterations, which need not be judged again: the peer's debug replay with a word more, which names the subject
+// by its content.
 struct JudgedIteration {
   uint64_t index = 0;
   bool passed = false;

@@ -15,7 +15,7 @@ struct Shrunk {
   std::vector<std::string> changes;  // in words: `size 64 to 1`
 };
 
-// Whether a changed model still fails, fed these inputs.
+// True if a changed model still fails, fed these inputs.
 using FailsStill =
     FunctionRef<bool(const ir::Model& model, const tensor::NamedData& inputs, const std::string& changed)>;
 

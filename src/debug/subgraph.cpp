@@ -92,7 +92,7 @@ class Cutter {
     });
   }
 
-  // Its results that nothing here needs: those of the model, and those that something else needed.
+  // Adds those of its results that nothing here needs: the model's, and those that something else needed.
   void add_outputs(NodeId node) {
     for (const ValueId result : source_[node].results) {
       if (!result || source_[result].name == ir::kEmpty) continue;

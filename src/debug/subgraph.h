@@ -10,7 +10,7 @@
 
 namespace assay::debug {
 
-// What stands for a value that is used and no longer computed.
+// Replacements of a value that is used and no longer computed.
 enum class CutRule : uint8_t {
   inputs,    // inputs; integers that say a shape are constants
   branches,  // inputs for what the first node needs; what other branches give are constants

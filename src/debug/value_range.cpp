@@ -8,11 +8,11 @@ namespace {
 
 constexpr double kSteps = 127;  // of int8 around 0
 
-// Where a floating type ends.
+// The ends of a floating type.
 struct Limits {
   double greatest;
   double least_normal;
-  double half_of_least;  // what is not above rounds to 0
+  double half_of_least;  // numbers that are not above round to 0
 };
 
 constexpr Limits kFloat16 = {65520, 0x1p-14, 0x1p-25};  // from 65520 on, numbers round to infinity

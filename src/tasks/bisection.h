@@ -13,10 +13,10 @@ namespace assay::tasks {
 // Finds the step of a rewrite or a conversion after which a model fails.
 struct BisectionRequest {
   ModelSource model;
-  std::variant<PassRequest, ConvertRequest> steps;  // what is applied, one step more or less
+  std::variant<PassRequest, ConvertRequest> steps;  // applied one step more or less
   InputRequest inputs;
   ComparisonRequest comparison;
-  CheckRequest check;    // where nothing is compared
+  CheckRequest check;    // used if nothing is compared
   std::string artifact;  // the file that is checked
   bool keeps_artifact = false;
   std::string output;      // the model after that step; empty: none
@@ -33,7 +33,7 @@ struct TacticSearchRequest {
   std::string bad_tactics;
   InputRequest inputs;
   ComparisonRequest comparison;
-  CheckRequest check;    // where nothing is compared
+  CheckRequest check;    // used if nothing is compared
   std::string artifact;  // the plan that is checked
   bool keeps_artifact = false;
 };

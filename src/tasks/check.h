@@ -17,7 +17,7 @@
 
 namespace assay::tasks {
 
-// How many weights are 2:4 sparse.
+// Counts the weights that are 2:4 sparse.
 results::SparsityReport inspect_sparsity(const ModelSource& model, Observer& observer);
 
 // Finds everything that is wrong with a model.
@@ -35,7 +35,7 @@ struct LintRequest {
 };
 results::LintReport lint(const LintRequest& request, Observer& observer);
 
-// Which backends can run a model, and which nodes they cannot. Libraries run in separate processes.
+// Finds the backends that can run a model, and the nodes that others cannot. Libraries run in separate processes.
 struct CompatibilityRequest {
   ModelSource model;
   std::vector<std::string> backends;  // none: all
@@ -47,7 +47,7 @@ results::CompatibilityReport check_compatibility(
 
 // The backends of this build.
 std::vector<std::string> backend_names();
-// What can be set for backends (SessionOptions::settings); those without settings are left out.
+// Settings of a backend (SessionOptions::settings); backends without settings are left out.
 struct BackendSettings {
   std::string backend;
   std::string title;
@@ -63,7 +63,7 @@ struct BackendLibrary {
 std::vector<BackendLibrary> backend_libraries();
 // The path of this Python; empty: not found.
 std::string find_python(const std::string& name);
-// Whether these backends can be used, or why not; none named: all.
+// Finds out if these backends can be used, or why not; none named: all.
 results::DoctorReport doctor(const std::vector<std::string>& backends, const exec::LibrarySearch& search,
                              const std::function<void(const results::BackendHealth&)>& on_backend = {});
 // The Python whose packages are searched; empty: none.

@@ -34,8 +34,8 @@ struct Int8Request {
   std::optional<ErrorBound> bound;
   std::vector<calibrate::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
   double quantile = 0.9999;
-  std::string calibration;      // what messages call it
-  std::string cache_algorithm;  // what a cache that is written calls it
+  std::string calibration;      // name in messages
+  std::string cache_algorithm;  // name in a cache that is written
   std::string cache;            // a file of scales: read if it exists, otherwise written; empty: none
   bool reports_errors = false;
   std::string backend;  // that measures; empty: ONNX Runtime if available, otherwise the reference
@@ -69,9 +69,9 @@ struct ConvertOutcome {
   ir::Model model;
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
-// Whether a file is a plan of the engine that was built of this model's file.
+// True if a file is a plan of the engine that was built from this model's file.
 bool is_plan_of(const std::string& plan, const std::string& model);
-// What engines that are asked for integers run instead of a model.
+// The conversion of a model that engines run which are asked for integers.
 using EngineIntegers = std::variant<Int8Request, WeightsRequest>;
 struct QuantizedCopy {
   const ir::Model& model;
@@ -86,7 +86,7 @@ std::optional<ir::Model> quantized(const QuantizedCopy& copy, Observer& observer
 struct Calibrator {
   std::string_view word;
   std::string_view peer;   // class of TensorRT
-  std::string_view cache;  // as caches call it that it reads
+  std::string_view cache;  // name in the caches that it reads
   calibrate::Calibration calibration;
 };
 // The first one means a choice among the others.

@@ -22,7 +22,7 @@ formats::SavedData merge_data(const DataRequest& request, Observer& observer);
 formats::SavedData concat_data(const DataRequest& request, Observer& observer);
 
 void save_data(const formats::SavedData& data, const std::string& path, Observer& observer);
-// Whether the file or folder holds tensors, as far as its first bytes tell.
+// True if the file or folder holds tensors, as far as its first bytes tell.
 bool is_data(const std::string& path);
 // The tensor of a file that holds one. Error (usage) where it holds more or less.
 tensor::Tensor load_tensor(const std::string& path);

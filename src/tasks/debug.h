@@ -17,10 +17,10 @@
 
 namespace assay::tasks {
 
-// How each round of a debugging loop is judged, and what is kept of it.
+// The judgement of each round of a debugging loop, and the files that are kept of it.
 struct CheckRequest {
   std::vector<std::string> command;                     // none: `ask` decides
-  std::function<bool(const std::string& subject)> ask;  // whether it passed
+  std::function<bool(const std::string& subject)> ask;  // returns true if the subject passed
   debug::CheckRules rules{{}, {}, {}};
   double timeout_seconds = 0;          // 0: none
   uint64_t repeats = 1;                // of each check; it fails if any does
@@ -30,7 +30,7 @@ struct CheckRequest {
   std::string iteration_info;  // a file that is there during a check
   std::string load_replay;
   std::string save_replay;
-  bool resumes = false;  // what an earlier call has left of the files that are checked is overwritten
+  bool resumes = false;  // overwrites the files that an earlier call has left of what is checked
 };
 
 enum class UntilKind : uint8_t { good, bad, count };
@@ -54,7 +54,7 @@ struct BuildRequest {
   InterfaceRequest interface;
   CheckRequest check;
   Until until;
-  std::string artifact;  // where each plan is
+  std::string artifact;  // place of each plan
   bool keeps_artifact = false;
 };
 results::DebugReport debug_build(const BuildRequest& request, Observer& observer);
@@ -79,7 +79,7 @@ struct ReduceRequest {
   bool observes_types = false;            // from that run, and not by inference
   std::vector<surgery::Boundary> shapes;  // of inputs, instead of the model's
   ComparisonRequest comparison;
-  CheckRequest check;    // where nothing is compared
+  CheckRequest check;    // used if nothing is compared
   std::string artifact;  // the file that is checked
   bool keeps_artifact = false;
   std::string output;      // empty: only the good model is saved
@@ -92,7 +92,7 @@ struct ReduceRequest {
   bool shrinks = false;     // attributes, sizes, weights and the operator set, as far as the model still fails
   bool anonymizes = false;  // names and weights say nothing any more, as far as the model still fails
   std::string reproducer;   // a folder with everything that shows the fault; empty: none
-  // What stands in it: how to see the failure.
+  // Text for the folder: how to see the failure.
   std::function<std::string(const results::ReduceReport&)> reproducer_text;
 };
 results::ReduceReport debug_reduce(const ReduceRequest& request, Observer& observer);

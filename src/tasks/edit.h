@@ -27,7 +27,7 @@
 
 namespace assay::tasks {
 
-// What all changes of models have in common.
+// Settings that all changes of models have in common.
 struct EditRequest {
   ModelSource model;
   std::string output;  // the file; empty: the model is only returned
@@ -40,7 +40,7 @@ struct EditOutcome {
   std::vector<ir::Model> ranks = {};  // of a task that makes a model per rank, if they are not saved
 };
 
-// Which passes run, and how far.
+// The passes to run, and their end.
 struct PassRequest {
   bool cleans = false;  // unused nodes are removed
   bool sorts = false;
@@ -66,7 +66,7 @@ struct NamedPass {
   std::string name;
   std::string summary;
 };
-// Those that need nothing but their names.
+// The passes that need nothing but their names.
 std::vector<NamedPass> known_passes();
 // The model is written in this version of ai.onnx.
 void set_opset(int64_t version, PassRequest& request);

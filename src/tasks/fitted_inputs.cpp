@@ -47,7 +47,7 @@ class FittedSource final : public exec::DataSource {
   std::optional<uint64_t> count() const override { return source_->count(); }
 
  private:
-  // What no input takes stays behind.
+  // The data without what no input takes.
   tensor::NamedData fitted(const tensor::NamedData& data) {
     tensor::NamedData all;
     std::vector<bool> is_taken(data.size(), false);

@@ -19,7 +19,7 @@
 
 namespace assay::tasks {
 
-// What is shown of a model.
+// The parts of a model to show.
 struct InspectRequest {
   ModelSource model;
   bool layers = false;
@@ -35,7 +35,7 @@ struct InspectRequest {
 
 struct UnboundedSize {
   std::string name;
-  std::optional<std::string> shape;  // where the rank is known
+  std::optional<std::string> shape;  // given if the rank is known
   std::string dtype;
 };
 
@@ -80,7 +80,7 @@ results::EngineListing inspect_network(const ModelSource& model, Observer& obser
 void save_network(const ModelSource& model, const std::string& path, const onnx::SaveOptions& options,
                   Observer& observer);
 
-// Which parts of a model a backend can run.
+// Finds the parts of a model that a backend can run.
 struct CapabilityRequest {
   ModelSource model;
   std::string backend = "engine";
@@ -110,7 +110,7 @@ struct DiffRequest {
 };
 results::ModelDiff diff_models(const DiffRequest& request, Observer& observer);
 
-// What is shown of saved data. The slices are parsed from their texts.
+// The parts of saved data to show. The slices are parsed from their texts.
 struct InspectDataRequest {
   std::string path;
   inspect::DataOptions options;

@@ -8,7 +8,7 @@
 
 namespace assay::tasks {
 
-// What a model takes and gives, where it is not what the file says.
+// Inputs and outputs of a model, if they are not those of the file.
 struct InterfaceRequest {
   ir::OutputSelection outputs;                // in the place of the model's
   std::vector<surgery::InterfaceType> types;  // that inputs and outputs get

@@ -29,7 +29,7 @@ constexpr std::string_view kOnlyRun =
 constexpr std::string_view kNetworkScript = "trt-network-script";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
-// What a file is by its name, and why it cannot be loaded where that is so.
+// The kind of a file by its name, and the reason for which it cannot be loaded, if there is one.
 struct ModelKind {
   std::string_view extension;
   std::string_view type;
@@ -73,7 +73,7 @@ bool is_network_script(const ModelSource& source) {
   return kind != nullptr && kind->type == kNetworkScript;
 }
 
-// What import finds in a file, of a model that was never one.
+// The findings of import, for a model that was never a file.
 Diagnostics findings_of(const ir::Model& model) {
   Diagnostics findings;
   ir::verify(model, findings);
@@ -105,7 +105,7 @@ LoadedModel load_plan_source(const ModelSource& source, Observer& observer) {
   return {std::move(model), Diagnostics(), loading.seconds()};
 }
 
-// What is wrong with the number is said when the plan is opened to run.
+// Adds the shapes of the plan's profile. A wrong number of one is reported when the plan is opened to run.
 void add_plan_shapes(const std::string& plan, const exec::Settings& settings, std::vector<exec::InputShape>& shapes) {
   const std::string text = settings.text("optimization-profile");
   size_t number = 0;

@@ -24,7 +24,7 @@ struct ModelSource {
   bool is_given() const { return model != nullptr || !path.empty(); }
 };
 
-// Whether it is a plan of the engine, by what is in the file, or an engine by its name or type.
+// True if the source is a plan of the engine, by its content, or an engine by its name or type.
 bool is_engine_file(const ModelSource& source);
 // The file, where a backend may read it by itself; empty: what is loaded differs from it.
 std::filesystem::path runnable_path(const ModelSource& source);

@@ -43,7 +43,7 @@ std::filesystem::path interpreter(const std::string& wish) {
   return exec::find_interpreter(environment != nullptr ? environment : "python3");
 }
 
-// What the package's module for scripts writes about these words. Error (usage) with its reason where it fails.
+// The answer of the package's module for scripts to these words. Error (usage) with its reason if it fails.
 std::shared_ptr<const MappedFile> ask_package(const remote::ScriptFunction& function, const std::string& wish,
                                               const std::vector<std::string>& words) {
   const std::filesystem::path python = interpreter(wish);

@@ -56,7 +56,7 @@ class Observer {
   // The result of a conversion and its loss, before the model is saved.
   virtual void on_conversion(const results::ConversionReport&) {}
 
-  // Of runs: one call for each runner and event. The RunnerRun is incomplete until on_runner_finished.
+  // Events of runs: one call for each runner and event. The RunnerRun is incomplete until on_runner_finished.
   virtual void on_runner_opening(const results::RunnerRun&) {}
   virtual void on_runner_opened(const results::RunnerRun&, std::string_view /*description*/) {}
   virtual void on_inputs(const results::RunnerRun&, uint64_t /*iteration*/, const tensor::NamedData&) {}
@@ -66,7 +66,7 @@ class Observer {
   virtual void on_runner_finished(const results::RunnerRun&) {}
   virtual void on_runner_failed(const results::RunnerRun&, const Error&) {}
 
-  // Of debugging loops: a round that begins, with how many may follow, and one that was judged.
+  // Events of debugging loops: a round that begins, with how many may follow, and one that was judged.
   virtual void on_iteration(const results::DebugIteration&, std::optional<uint64_t> /*remaining*/) {}
   virtual void on_iteration_judged(const results::DebugIteration&, const results::CheckOutput&) {}
 

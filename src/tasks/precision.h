@@ -21,7 +21,7 @@ struct PrecisionRequest {
   PrecisionDirection direction = PrecisionDirection::forward;
   bool is_linear = false;
   ComparisonRequest comparison;
-  CheckRequest check;    // where nothing is compared
+  CheckRequest check;    // used if nothing is compared
   std::string artifact;  // the file that is checked: a plan of the engine, or by its name an ONNX model
   bool keeps_artifact = false;
   std::string output;  // the model that was found, as ONNX; empty: none

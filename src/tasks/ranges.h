@@ -7,7 +7,8 @@
 
 namespace assay::tasks {
 
-// Which numbers the values of a model are in a run of the reference in float64, and which of them narrower types hold.
+// Finds the numbers that the values of a model are in a run of the reference in float64, and which of them narrower
+// types hold.
 struct RangeRequest {
   ModelSource model;
   InputRequest inputs;     // the first set is used

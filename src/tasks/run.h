@@ -76,7 +76,7 @@ struct RunOutcome {
   std::optional<Error> save_failure;               // of inputs, outputs or pictures: no fault of what was compared
   std::vector<compare::NamedOutput> unused_names;  // of thresholds for outputs that nobody has
   formats::SavedRuns outputs;                      // of the runs, where they are kept
-  std::shared_ptr<const void> sessions;            // what is open; need not be closed before the process ends
+  std::shared_ptr<const void> sessions;            // open sessions; need not be closed before the process ends
 };
 
 // Error (usage) for contradictory settings, before anything is read; run() calls this first.

@@ -7,7 +7,7 @@
 
 namespace assay::tasks {
 
-// What a user may ask for.
+// The most threads that a user may ask for.
 unsigned most_threads();
 // Error (usage) for more.
 void check_threads(uint64_t count);

@@ -24,7 +24,7 @@ double least_normal_of(tensor::DType dtype) {
   return dtype == tensor::DType::float64 ? std::numeric_limits<double>::min() : std::numeric_limits<float>::min();
 }
 
-// Whether the type leaves the side no other choice: infinity, or few bits next to 0.
+// True if the type leaves the side no other choice: infinity, or few bits next to 0.
 bool is_beyond(double given, double exact, tensor::DType dtype) {
   const double least = least_normal_of(dtype);
   if (std::abs(exact) < least) return std::abs(given) <= least;

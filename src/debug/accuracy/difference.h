@@ -23,7 +23,7 @@ Difference judge_floats(const std::vector<double>& given, const std::vector<doub
 // that it leaves the side no choice; and how far off that is. `roundoff`: of the type.
 std::optional<Difference> judge_type(const std::vector<double>& given, const std::vector<double>& exact,
                                      tensor::DType dtype, double roundoff);
-// Whether all are within a few roundoffs; infinity only where it is expected.
+// True if all numbers are within a few roundoffs; infinity only if it is expected.
 bool are_near(const std::vector<double>& given, const std::vector<double>& exact, double roundoff);
 // Whole numbers and booleans are equal, but where the exact ones move when the operands do.
 Difference judge_whole(const std::vector<double>& given, const std::vector<double>& exact,

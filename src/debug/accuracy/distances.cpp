@@ -71,7 +71,7 @@ Sums combined(Sums a, const Sums& b) {
   return a;
 }
 
-// What an element may be off by: `own` of itself, and `around`.
+// Limits of an element's error: `own` of itself, and `around`.
 struct Limits {
   double own = 0;
   double around = 0;
@@ -94,7 +94,7 @@ Lane rest_of(Numbers numbers) {
   return rest;
 }
 
-// Of finite numbers; what comes of others is not finite, and shows in the squares.
+// Sums over finite numbers; other numbers are not finite here, and show in the squares.
 struct Lanes {
   Lane introduced = {};
   Lane inherited = {};
@@ -166,7 +166,7 @@ Lanes lanes_of(const Block& block, const RoughAllowance& rough) {
   return lanes;
 }
 
-// Where the excess is more than the greatest before.
+// Notes an excess greater than the greatest before.
 void note_excess(const Block& block, const Limits& limits, Distances& found) {
   for (size_t i = 0; i < block.exact.size(); ++i) {
     const double by = distance(block.given[i], block.exact[i]);
@@ -177,7 +177,7 @@ void note_excess(const Block& block, const Limits& limits, Distances& found) {
   }
 }
 
-// Of any numbers.
+// Adds numbers of any kind one by one.
 void add_each(const Block& block, const RoughAllowance& rough, Sums& sums) {
   double exact_squares = 0;
   for (const double number : block.exact) exact_squares += finite_or_zero(number * number);

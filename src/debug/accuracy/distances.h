@@ -8,7 +8,7 @@
 
 namespace assay::debug {
 
-// What moved roundings allow at least, without a run: of each element, in parts of itself and of the root mean square
+// The least that moved roundings allow, without a run: of each element, in parts of itself and of the root mean square
 // of those that are computed like it; and of the root mean square of all differences, in parts of that of the results.
 struct RoughAllowance {
   double own = 0;
@@ -22,7 +22,7 @@ struct Distances {
   double inherited = 0;
   double total = 0;
   double magnitude = 0;        // of the truth: root of the mean square
-  double tolerance_there = 0;  // where `excess` is
+  double tolerance_there = 0;  // at the element of `excess`
   double excess = 0;           // of the rough allowance
 };
 
@@ -39,7 +39,7 @@ inline double distance(double a, double b) {
   return std::isnan(difference) ? INFINITY : difference;
 }
 
-// Of elements at the same places; both of one size.
+// The greatest distance of elements at the same places; both arrays have one size.
 double greatest_distance(const std::vector<double>& a, const std::vector<double>& b);
 
 inline double finite_or_zero(double number) { return std::isfinite(number) ? number : 0; }

@@ -20,7 +20,8 @@ Difference judge_numbers(const std::vector<double>& given, const std::vector<dou
   return tensor::is_floating(type) ? judge_floats(given, right, allowance) : judge_whole(given, right, allowance);
 }
 
-// Whether the values between leave the range of their type and the side has kept them in a wider one.
+// True if one of the runs gives the numbers, within roundoffs: the values between leave the range of their type and the
+// side has kept them in a wider one.
 bool is_of_a_run(const analysis::Samples& samples, const std::vector<double>& numbers, const LayerRounding& rounding) {
   for (uint32_t run = 0; run < samples.moved.size(); ++run) {
     const Datum moved = samples.of(run);
@@ -162,7 +163,7 @@ Judged LayerJudge::judge_quantized(const SideLayer& layer, size_t result, const 
   return judged;
 }
 
-// Of a layer on the operands that its model has.
+// Judges a result of a layer on the operands that its model has.
 Judged LayerJudge::judge_result(SideLayer& layer, size_t result, const Datum& given, results::LayerVerdict& error) {
   const Datum& exact = layer.exact[result];
   const Distances found = measure_distances(given, exact, Datum(), layer.rough);
@@ -241,7 +242,7 @@ bool LayerJudge::judge_as_merged(const SideLayer& layer, size_t result, const st
   return false;
 }
 
-// Whether a finite truth and finite operands end in infinity or NaN.
+// True if a finite truth and finite operands end in infinity or NaN.
 bool LayerJudge::leaves_range(ir::NodeId node, const Datum& truth, const Datum& given) const {
   if (!is_numeric(truth) || are_finite(given) || !are_finite(truth)) return false;
   return std::ranges::all_of(model_[node].operands, [&](const ir::Use& use) {

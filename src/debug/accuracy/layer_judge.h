@@ -18,13 +18,13 @@ struct SideLayer {
   std::shared_ptr<LayerRuns> runs = {};  // with moved roundings, once they are needed
 };
 
-// What was found when a result was looked at.
+// The judgement of one result.
 struct Judged {
   compare::Allowance allowance = {};
-  bool is_of_type = false;              // what is wrong is beyond the range of its type
-  bool is_out_of_range = false;         // it is right, but infinite or NaN for finite operands
-  bool is_kept_wide = false;            // what layers just before it show as infinite was not what it was computed from
-  std::string unknown = {};             // why it cannot be judged
+  bool is_of_type = false;       // only numbers beyond the range of the type are wrong
+  bool is_out_of_range = false;  // right, but infinite or NaN for finite operands
+  bool is_kept_wide = false;     // layers just before it show infinity, but the result was computed from other numbers
+  std::string unknown = {};      // reason for not judging it
   QuantizerFault quantizer_fault = {};  // of its model
 };
 
@@ -61,7 +61,7 @@ class LayerJudge {
   LayerOracle& oracle_;
 };
 
-// Whether no element is infinite or NaN.
+// True if no element is infinite or NaN.
 bool are_finite(const Datum& datum);
 
 }  // namespace assay::debug

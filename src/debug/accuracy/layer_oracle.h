@@ -34,7 +34,7 @@ class LayerOracle {
 // A tensor whose elements are numbers.
 bool is_numeric(const Datum& datum);
 std::vector<double> numbers_of(const Datum& datum);
-// The same tensor with other elements, as float64 where it is floating.
+// A tensor with other elements, as float64 if it is floating.
 Datum with_numbers(const Datum& datum, std::vector<double> numbers);
 
 }  // namespace assay::debug

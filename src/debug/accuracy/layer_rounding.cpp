@@ -53,7 +53,7 @@ RoughAllowance LayerRounding::roughly(ir::NodeId node, const OperandSource& oper
   const tensor::DType type = exact[0].declared();
   const double least = 2 * analysis::least_share(type, least_roundoff_);
   if (rounding.kind != analysis::RoundingKind::rounded) return {.own = least, .rms = least};
-  // What an even distribution of this amplitude alone makes of the limits in analysis::allowance_of.
+  // The share of the limits in analysis::allowance_of that an even distribution of this amplitude makes by itself.
   const double moved = rounding.output * std::max(analysis::arithmetic_roundoff(type), least_roundoff_);
   return {.own = least + moved, .around = 4 * moved, .rms = least + 1.6 * moved};
 }

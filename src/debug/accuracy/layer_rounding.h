@@ -9,22 +9,23 @@
 
 namespace assay::debug {
 
-// What one layer may add to an error, by the rounding of its operator (analysis/rounding.h), on the operands that it
-// was given.
+// The error that one layer may add by the rounding of its operator (analysis/rounding.h), on the operands that it was
+// given.
 class LayerRounding {
  public:
   // `least_roundoff`: of a type that the side is permitted to compute in; 0: it keeps to the declared ones.
   LayerRounding(const ir::Model& model, uint64_t max_memory_bytes, double least_roundoff);
 
-  // What nearly all results stay within, and is never more than what is allowed: no run is needed for it.
+  // A bound that nearly all results stay within, never more than what is allowed: no run is needed for it.
   RoughAllowance roughly(ir::NodeId node, const OperandSource& operands, const std::vector<Datum>& exact) const;
 
-  // What moved roundings would allow the result, without running them: where each result is a sum of products, their
-  // squares say how far it would go. Nothing for other operators.
+  // The allowance that moved roundings would give the result, without running them: the squares of sums of products say
+  // how far it would go. Returns nullopt for other operators.
   std::optional<compare::Allowance> of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
                                                 LayerOracle& oracle) const;
 
-  // The same as how far from the exact result each element is in such runs, in the mean of squares.
+  // The deviations behind of_products: how far from the exact result each element is in such runs, in the mean of
+  // squares.
   std::vector<float> deviations_of_products(ir::NodeId node, const OperandSource& operands, const Datum& exact,
                                             LayerOracle& oracle) const;
   // Runs with such deviations. Of the first two, if these are all, only the signs are drawn.

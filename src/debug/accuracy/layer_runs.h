@@ -13,13 +13,13 @@ struct LayerRuns {
   struct Operand {
     ir::ValueId value;                      // none where an optional one is left out
     Datum datum;                            // not of constants, if they are those of the model
-    std::shared_ptr<LayerRuns> maker = {};  // where it is not the same in all runs
+    std::shared_ptr<LayerRuns> maker = {};  // the runs that made it, if they do not all give the same
     size_t result = 0;                      // of the maker
   };
 
   ir::NodeId node;
   std::vector<Datum> exact = {};
-  std::vector<Operand> operands = {};  // those of the node, then what its bodies use from outside
+  std::vector<Operand> operands = {};  // operands of the node, then values that its bodies use from outside
   std::vector<float> deviations = {};  // instead, where sums of products take what a side shows
   std::vector<analysis::Samples> results = {};
   uint32_t runs = 0;

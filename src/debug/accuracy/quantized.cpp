@@ -22,7 +22,7 @@ constexpr double kClearlyWorse = 4;        // times what a range that clips noth
 constexpr double kMostClipped = 0.01;      // of the squares of the numbers
 constexpr double kSameFactor = 0.02;       // of a factor, between a fault that is named and 1
 
-// Which scale belongs to which element.
+// The places of scales: which one belongs to which element.
 class Places {
  public:
   Places(const Quantized& quantized, const tensor::Shape& shape, size_t scales) : scales_(scales) {

@@ -20,14 +20,14 @@ struct Quantized {
   Datum zero_point;  // none: 0
   int64_t axis = 1;  // may count from the end
   int64_t block = 0;
-  // Of a BatchNormalization that is folded into the codes, one for each index of the first dim; empty: none is.
+  // Factors of a BatchNormalization that is folded into the codes, one for each index of the first dim; empty: none is.
   std::vector<double> factors = {};
 };
 
-// Of one layer: of its operands and results.
+// Quantized operands and results of one layer.
 using QuantizedValues = std::map<ir::ValueId, Quantized>;
 
-// Why the quantizer of a value is not sound.
+// A reason why the quantizer of a value is not sound.
 struct QuantizerFault {
   std::string text;         // empty: it is sound
   bool is_clipped = false;  // the fault is its range
@@ -36,9 +36,9 @@ struct QuantizerFault {
 // A matrix of 8-bit codes, transposed; others stay as they are.
 Datum turned(const Datum& codes);
 
-// What a quantizer makes of numbers.
+// A quantizer's effect on numbers.
 struct Quantization {
-  Datum numbers;         // what the codes mean, in float32; none where shapes do not fit
+  Datum numbers;         // meaning of the codes, in float32; none if shapes do not fit
   QuantizerFault fault;  // of any quantizer that makes them of the numbers
   double excess = 0;     // the furthest element beside its step; those beyond the range do not count
   double step = 0;       // there

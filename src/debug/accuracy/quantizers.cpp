@@ -93,7 +93,7 @@ class Finder {
     return constant ? tensor::load_elements<double>(model_[constant].tensor) : std::vector<double>();
   }
 
-  // What a BatchNormalization multiplies each channel by; empty if that is not known.
+  // Factors by which a BatchNormalization multiplies each channel; empty if they are not known.
   std::vector<double> factors_of(NodeId node) const {
     std::vector<double> factors = numbers_of(ir::operand(model_, node, 1));
     const std::vector<double> variances = numbers_of(ir::operand(model_, node, 4));
@@ -143,7 +143,7 @@ class Finder {
   Quantizers found_;
 };
 
-// What the only use of a value makes of it; none if there are others.
+// The result of the only use of a value; none if there are others.
 ValueId only_result(const ir::Model& model, ValueId value, std::string_view op) {
   std::vector<NodeId> users;
   for (const ir::Use& use : ir::uses(model, value)) users.push_back(use.user);

@@ -7,7 +7,7 @@
 
 namespace assay::debug {
 
-// Where a second model has the codes of a value of the first, in values of its own.
+// The place of codes in a second model that stand for a value of the first.
 struct Quantizer {
   ir::ValueId codes;
   ir::ValueId scale;
@@ -21,7 +21,7 @@ struct Quantizer {
 // By layer of the first model, and by its operands and results.
 using Quantizers = std::map<ir::NodeId, std::map<ir::ValueId, Quantizer>>;
 
-// Where a quantizer clips in the place of a Relu or Clip, the value behind it is what corresponds to the result.
+// Pairs the value behind a quantizer that clips in the place of a Relu or Clip with the result of that.
 void pair_clipped(const ir::Model& model, const ir::Model& other, std::map<ir::ValueId, ir::ValueId>& values);
 
 // Quantizers that `other` has and the model has not: DequantizeLinear before an operand or behind a result, and the

@@ -11,15 +11,15 @@
 
 namespace assay::debug {
 
-// What one side gave for the values of the main graph.
+// The values of the main graph that one side gave.
 struct SideValues {
   std::string name;
   std::map<ir::ValueId, Datum> values;
   double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
-  std::map<ir::NodeId, QuantizedValues> quantized = {};  // what its model has in codes, by layer
+  std::map<ir::NodeId, QuantizedValues> quantized = {};  // values that its model has in codes, by layer
 };
 
-// What is known of one side while the layers are gone through.
+// One side while the layers are gone through, and what is known of it.
 class Side {
  public:
   // `truth` gives the true values that are still known.
@@ -28,23 +28,25 @@ class Side {
   const std::string& name() const { return given_.name; }
   bool gives(ir::ValueId value) const { return given_.values.contains(value); }
   const Datum& given(ir::ValueId value) const { return given_.values.at(value); }
-  // What is in codes in its model at this layer; null: nothing.
+  // The values that its model has in codes at this layer; null: none.
   const QuantizedValues* quantized(ir::NodeId node) const;
   // Operands of the layer at hand as its model has them, in the place of what it gave; none at first.
   void replace(std::map<ir::ValueId, Datum> operands) { replaced_ = std::move(operands); }
-  // Of a layer whose results it does not give: they are computed as if the quantizer were not there.
+  // Notes a fault of a layer whose results the side does not give: they are computed as if the quantizer were not
+  // there.
   void note_fault(ir::NodeId node, const QuantizerFault& fault);
   // A fault in the layers that are judged with this one; null: none.
   const QuantizerFault* fault_before(ir::NodeId node) const;
-  // Whether codes that it does not show have a part in an operand.
+  // True if codes that the side does not show have a part in an operand.
   bool hides_codes(ir::NodeId node) const;
-  // What it gave, or else what follows from that, or else the truth.
+  // The value that this side gave; if it gave none, the value computed from its inputs; if those are unknown, the true
+  // value.
   Datum value(ir::ValueId value) const;
-  // What it gives in another floating type is a number like any other of the declared one.
+  // Takes a value that the side gives in another floating type as one of the declared type.
   void take_type(ir::ValueId value, const Datum& truth);
-  // Whether it gives all results that anybody needs.
+  // True if the side gave every result that is used later.
   bool shows(ir::NodeId node) const;
-  // Whether an operand was computed here, and may be another.
+  // True if an operand was computed here, and may be another.
   bool has_doubts(ir::NodeId node) const;
   // The layers before a node whose results it does not give.
   std::vector<std::string> group_of(ir::NodeId node) const;
@@ -53,8 +55,8 @@ class Side {
   // A node on its values, without any run.
   std::shared_ptr<LayerRuns> make_runs(ir::NodeId node, const std::vector<ir::ValueId>& captured,
                                        const std::vector<Datum>& exact) const;
-  // The same without the values that it gave for elementwise layers just before, and without infinite ones: it may have
-  // merged these layers, and not have used the values. Nothing where an operand is not known any more.
+  // Like make_runs, but ignores values of the preceding elementwise layers, which the side may have merged, and
+  // infinite ones. Returns nullopt if an operand is not known any more.
   std::optional<std::vector<analysis::Samples>> run_merged(ir::NodeId node) { return run_merged(node, kMostMerged); }
 
   // A result that it does not give, and that nobody needs or that `runs` were begun for.

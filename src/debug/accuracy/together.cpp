@@ -18,8 +18,8 @@ using tensor::DType;
 using tensor::Shape;
 using tensor::Tensor;
 
-// What sides differ by adds its roundings in float32 to the exact numbers: where it is so small beside what is summed,
-// they are a hundredth of what correct computations of the same sum do.
+// The limit for differences between sides: their roundings in float32 are added to the exact numbers, and beside sums
+// so much larger they are a hundredth of what correct computations of the same sum do.
 constexpr double kSmall = 0x1p-7;
 constexpr uint64_t kPlaces = 32;  // of sums, at a time
 constexpr uint64_t kElementsAtATime = 16384;
@@ -66,7 +66,7 @@ std::vector<Datum> parted(const Datum& all, size_t count) {
   return parts;
 }
 
-// How the first operand of a product lies: what is summed are `depth` elements, `step` apart.
+// The layout of the first operand of a product: `depth` elements are summed, `step` apart.
 struct Layout {
   uint64_t images = 1;
   uint64_t depth = 1;
@@ -108,7 +108,7 @@ bool take_off(const double* truth, double* image, const Layout& layout, uint64_t
   return true;
 }
 
-// What the others are off from the first, one after the other; nothing where it is not small everywhere.
+// The differences of the others from the first, one after the other; nullopt if one is not small.
 std::optional<Datum> differences(const std::vector<Datum>& data, const Layout& layout) {
   const std::vector<double> truth = numbers_of(data[0]);
   std::vector<std::byte> bytes((data.size() - 1) * truth.size() * sizeof(double));

@@ -125,7 +125,7 @@ class Walk {
     return schema != nullptr && !schema->deterministic && schema->name.starts_with("Random");
   }
 
-  // What a side has drawn is as true as any other.
+  // Takes the numbers that a side has drawn for true: they are as good as any other.
   void take_drawn(NodeId node) {
     for (const ValueId value : model_[node].results) {
       for (const Side& side : sides_) {
@@ -190,13 +190,13 @@ class Walk {
     result_.layers.push_back(std::move(error));
   }
 
-  // What its type explains may be harmless, and must not hide the others.
+  // True if another layer may be accused. A fault that its type explains may be harmless, and must not hide the others.
   bool has_room(bool is_of_type) const {
     const auto count = std::ranges::count(result_.accused, is_of_type, &Accused::is_type_at_fault);
     return static_cast<uint64_t>(count) < options_.most_accused;
   }
 
-  // Of the layers just before it, those that show infinity.
+  // Marks those of the layers just before this one that show infinity.
   void note_kept_wide(NodeId node, size_t side) {
     for (const ir::Use& use : model_[node].operands) {
       const NodeId maker = use.value ? model_[use.value].producer : NodeId();

@@ -14,8 +14,8 @@ namespace assay::debug {
 struct Accused {
   results::LayerVerdict error;
   ir::NodeId node;
-  size_t result = 0;                                    // which of its results
-  std::vector<std::pair<ir::ValueId, Datum>> operands;  // as its side had them
+  size_t result = 0;                                    // number of the result
+  std::vector<std::pair<ir::ValueId, Datum>> operands;  // operands as its side had them
   Datum given;
   Datum exact;  // on these operands
   Datum truth;  // on the true ones
@@ -23,8 +23,8 @@ struct Accused {
   double allowed(size_t element) const {
     return element < allowance.of_elements.size() ? static_cast<double>(allowance.of_elements[element]) : 0;
   }
-  bool is_out_of_range = false;         // it is right, but what it was given makes infinity or NaN of finite numbers
-  bool is_type_at_fault = false;        // it is wrong only where exact numbers are beyond the type
+  bool is_out_of_range = false;         // right, but on operands that make infinity or NaN of finite numbers
+  bool is_type_at_fault = false;        // wrong only in exact numbers that are beyond the type
   bool is_kept_wide = false;            // so is what it shows, but its side has gone on with numbers in a wider type
   QuantizerFault quantizer_fault = {};  // of its model
 };

@@ -8,7 +8,7 @@ namespace assay::debug {
 
 struct Counterpart;
 
-// Why a layer differs from what it should give, as far as that is known.
+// A reason why a layer differs from its exact result, as far as it is known.
 struct Cause {
   std::string word;    // `overflow`; `unknown` if nothing explains the numbers
   std::string reason;  // one sentence

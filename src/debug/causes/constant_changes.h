@@ -8,7 +8,7 @@ namespace assay::debug {
 
 struct ConstantChange {
   std::string text;         // `is 1e-05, in the other model 0.05`; empty: no change
-  bool is_of_type = false;  // it is what the type of the other model makes of the number
+  bool is_of_type = false;  // the type of the other model makes this of the number
 };
 // Compares constant `b` of a second model with `a`. Roundings to the type of `b` are no change, unless they make 0
 // or infinity of a number.

@@ -23,7 +23,7 @@ class Observation {
   const tensor::Shape& shape() const { return shape_; }
   double unit() const { return unit_; }        // roundoff of the declared type
   bool is_whole() const { return is_whole_; }  // whole numbers or booleans
-  double allowed(size_t i) const;              // how far a candidate of the size of what was given may be off there
+  double allowed(size_t i) const;              // allowed distance of a candidate of the size of what was given
   bool is_wrong(size_t i) const { return is_wrong_[i]; }
   uint64_t wrong_count() const { return wrong_count_; }
   bool is_in(Part part, size_t i) const { return part == Part::all || is_fitted_[i] == (part == Part::fitted); }

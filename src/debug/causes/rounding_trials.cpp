@@ -43,7 +43,7 @@ void try_roundings(const LayerTrial& trial, Explanations& found) {
   if (!numbers) return;
   const Datum point = trial.op() == "QuantizeLinear" ? trial.operand_at(2) : Datum();
   const double zero = is_numeric(point) && point.tensor().count() == 1 ? numbers_of(point)[0] : 0;
-  double least = INFINITY, most = -INFINITY;  // where a quantizer cuts off
+  double least = INFINITY, most = -INFINITY;  // the ends at which a quantizer cuts off
   if (trial.op() == "QuantizeLinear") {
     for (const double number : numbers_of(trial.accused().exact)) {
       least = std::min(least, number);

@@ -212,14 +212,14 @@ class BenchJob {
     session.settings = request_.session.settings;
     backend.build_plan(model, session, request_.save_plan, told);
     session.settings = {};
-    constexpr std::string_view kProfile = "optimization-profile";  // what is said of a plan when it runs
+    constexpr std::string_view kProfile = "optimization-profile";  // said of a plan when it runs
     if (request_.session.settings.has(kProfile)) {
       session.settings.set(std::string(kProfile), request_.session.settings.list(kProfile));
     }
     return backend.open_plan(request_.save_plan, session, told);
   }
 
-  // What the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
+  // The model that the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
   const ir::Model& model_of(const results::BenchSide& side, exec::SessionOptions& session) {
     const bool wants_weights = request_.integers && std::holds_alternative<WeightsRequest>(*request_.integers);
     if (backend_of(side.backend) != "engine" || (!wants_weights && !session.settings.has("int8")))

@@ -26,7 +26,7 @@ class BenchSubject {
   results::BenchSample run(unsigned stream, const Stopwatch& origin);
   // Runs with an execution that measures its layers, at least once and until as many runs or seconds have gone by.
   void profile(uint64_t runs, double seconds);
-  // Of one more run, with other values that the session was made for.
+  // The outputs of one more run, with other values that the session was made for.
   tensor::NamedData outputs(const std::vector<std::string>& others);
 
  private:

@@ -14,7 +14,7 @@ constexpr size_t kLeastOfBlock = 2;
 constexpr double kOutlierRanges = 3;
 constexpr double kLeastDrift = 0.03;
 
-// Of Student's distribution: 97.5% lie below, for 3 to 19 degrees of freedom.
+// Quantiles of Student's distribution: 97.5% lie below, for 3 to 19 degrees of freedom.
 constexpr std::array kStudent = {3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201,
                                  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093};
 static_assert(kStudent.size() == kMostBlocks - kLeastBlocks + 1);
@@ -45,7 +45,7 @@ std::vector<double> sorted(std::span<const double> numbers) {
 double median_of(std::span<const double> numbers) { return median(sorted(numbers)); }
 double least_of(std::span<const double> numbers) { return *std::ranges::min_element(numbers); }
 
-// How many blocks of neighbours so many samples make; 0: too few.
+// The number of blocks of neighbours that so many samples make; 0: too few.
 size_t block_count(size_t samples) {
   const size_t blocks = std::min(kMostBlocks, samples / kLeastOfBlock);
   return blocks < kLeastBlocks ? 0 : blocks;
@@ -66,11 +66,11 @@ double half_width(std::span<const double> blocks) {
   return kStudent[blocks.size() - kLeastBlocks] * standard_error(blocks);
 }
 
-// Of the mean of times, which is not below zero.
+// An interval around the mean of times, which is not below zero.
 results::Interval around_mean(double center, double half) { return {std::max(0.0, center - half), center + half}; }
 
-// How many of so many sorted numbers lie outside at either end: the median of what they are drawn from is outside of
-// the rest in at most 5% of all cases. Nothing where they are too few for that.
+// The number of so many sorted numbers that lie outside at either end: the median of what they are drawn from is
+// outside of the rest in at most 5% of all cases. Returns nullopt if they are too few for that.
 std::optional<size_t> numbers_outside(size_t count) {
   constexpr double kMostBelow = 0.025;
   double chance = std::pow(0.5, static_cast<double>(count));  // that so many are below the median
@@ -103,7 +103,7 @@ uint64_t count_outliers(std::span<const double> sorted) {
       std::ranges::count_if(sorted, [&](double x) { return x < low - reach || x > high + reach; }));
 }
 
-// Whether the later half of the blocks differs from the earlier one by more than their own spread.
+// Finds out if the later half of the blocks differs from the earlier one by more than their own spread.
 void find_drift(std::span<const double> blocks, results::Distribution& found) {
   const std::span<const double> early = blocks.first(blocks.size() / 2);
   const std::span<const double> late = blocks.last(blocks.size() / 2);

@@ -16,8 +16,8 @@ double median(std::span<const double> sorted);
 // Statistics of numbers in the order in which they were measured; at least one.
 results::Distribution distribution(std::span<const double> samples, std::span<const double> percentiles);
 
-// How much longer `rival` takes than `subject`. Both were measured side by side in turns, so the intervals come from
-// the ratios of blocks that were measured at the same time.
+// The time of `rival` in parts of that of `subject`. Both were measured side by side in turns, so the intervals come
+// from the ratios of blocks that were measured at the same time.
 results::BenchRatio ratio(std::span<const double> subject, std::span<const double> rival);
 
 }  // namespace assay::tasks

@@ -20,7 +20,7 @@ namespace {
 constexpr uint64_t kMostSteps = 1'000'000;
 constexpr uint64_t kMostWork = 100'000'000'000;
 
-// Which shapes were found here, and which the user chose.
+// Notes the shapes that were found here, and those that the user chose.
 void note_shapes(const ir::Model& model, const exec::GenerateOptions& options,
                  const std::vector<exec::InputShape>& found, lint::RunInputs& inputs) {
   const exec::Signature signature = exec::signature_of(model);

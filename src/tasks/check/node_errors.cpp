@@ -14,7 +14,7 @@ namespace {
 
 constexpr size_t kMostAsked = 100;  // each costs a process
 
-// What libraries put before the message itself.
+// Words that libraries put before the message itself.
 constexpr std::array<std::string_view, 8> kPreambles = {"[ShapeInferenceError]",
                                                         "Status Message: ",
                                                         " , Error ",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 8> kPreambles = {"[ShapeInferenceError]",
 
 constexpr std::string_view kMark = "Error: ";
 
-// As the peer prunes it.
+// A message without its preamble, as the peer prunes it.
 std::string without_preamble(std::string_view backend, std::string_view message) {
   if (message.starts_with(backend)) message.remove_prefix(backend.size());
   if (message.starts_with(": ")) message.remove_prefix(2);
@@ -76,7 +76,7 @@ class NodeErrors {
     return parts;
   }
 
-  // What the backend says of a node; empty: it runs it, or the node cannot be shown to it.
+  // The message of the backend about a node; empty: it runs the node, or the node cannot be shown to it.
   std::string message_about(uint32_t part) const {
     const auto alone = attempt([&] { return debug::subgraph(parts_, {part}, {.value_of = value_of()}); });
     const ir::Model* const single = std::get_if<ir::Model>(&alone);

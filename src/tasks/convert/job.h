@@ -5,7 +5,7 @@
 
 namespace assay::tasks {
 
-// What a conversion works on.
+// The input of a conversion.
 struct ConversionJob {
   const ConvertRequest& request;
   Observer& observer;

@@ -24,7 +24,7 @@ constexpr size_t kMostExplained = 5;    // culprits whose cause is looked for
 constexpr uint64_t kMostAccused = 8;    // layers of each side that are kept
 constexpr uint64_t kMostCosts = 8;      // layers whose effect on the outputs is computed
 constexpr double kCostly = 0.1;         // of the outputs' magnitude: remedies are tried though nobody is guilty
-constexpr uint64_t kMostOfModels = 32;  // where layers that deviate in both models are told apart
+constexpr uint64_t kMostOfModels = 32;  // while layers that deviate in both models are told apart
 constexpr double kHarmless = 1e-2;      // of the outputs' magnitude: a type's own overflow does not reach them
 constexpr double kMostProbeErrors = 8;  // of the outputs, by which they may move because other kernels run,
 constexpr double kRoundings = 64;       // and units
@@ -147,8 +147,8 @@ class AccuracyJob {
                               .other = is_of_other(accused) ? &*counterpart_ : nullptr});
   }
 
-  // What the declared type asks for, such as infinity, is no fault unless the outputs show it: where others may be why
-  // they are off, by itself.
+  // True if the accused layer is a fault. Numbers that the declared type asks for, such as infinity, are none unless
+  // the outputs show them: if other layers may be the reason, by themselves.
   bool harms(const debug::Accused& accused, bool are_others) {
     const auto side = std::ranges::find(hunt_.sides, accused.error.side, &results::AccuracySide::name);
     const double harmless = kHarmless * side->output_magnitude;
@@ -175,7 +175,7 @@ class AccuracyJob {
     }
   }
 
-  // Where nobody is guilty, and the second model's outputs are far off all the same.
+  // True if the second model's outputs are far off although no layer is guilty.
   bool costs_much() const {
     return !by_cost_.empty() && hunt_.sides.back().output_error > kCostly * hunt_.sides.back().output_magnitude;
   }
@@ -223,7 +223,7 @@ class AccuracyJob {
     std::ranges::move(try_mending(found, accused_, hunt_.sides), std::back_inserter(hunt_.remedies));
   }
 
-  // What the outputs are off by is known only for the run that shows all values.
+  // Finds a reason for doubt: errors of the outputs are known only for the run that shows all values.
   void find_doubt() {
     if (accused_.empty() && !unjudged_.empty()) hunt_.doubt = "a layer cannot be judged: " + unjudged_;
     for (const results::AccuracySide& side : hunt_.sides) {

@@ -11,7 +11,7 @@ namespace assay::tasks {
 // The part of an error that is explained by the narrow type in which a side keeps values.
 enum class TypeFault {
   none,      // something else is wrong too
-  follows,   // it is right: it goes on with numbers that its side has kept in a wider type, and shows as infinite
+  follows,   // right, but its side goes on with numbers in a wider type, and shows them as infinite
   overflows  // likewise, but some of its own numbers are beyond the type
 };
 TypeFault type_fault(const debug::Accused& accused, tensor::DType stored);

@@ -91,7 +91,8 @@ class Bisection {
     report_.reduced = request_.reduced;
   }
 
-  // What is compared are the model's outputs: they are right before the step, other values may be off in all steps.
+  // The subset whose outputs can be compared: the model's outputs are right before the step, other values may be off in
+  // all steps.
   debug::Subset closed(const debug::Parts& parts, const debug::Subset& subset) const {
     return comparing_ ? parts.with_users(subset) : subset;
   }

@@ -24,7 +24,7 @@ std::string replaced(std::string text, std::string_view old_text, std::string_vi
   return text;
 }
 
-// What a check may have done to the file that it judged.
+// The state of a file, which tells if a check changed it.
 struct FileState {
   bool is_there = false;
   uintmax_t size = 0;
@@ -50,7 +50,7 @@ std::string command_identity(const CheckRequest& request) {
   return fmt::format("{:016x}", checksum(std::as_bytes(std::span(words))));
 }
 
-// What a trial writes is removed after the round, also where a signal or an error ends the loop.
+// A file written by a trial, removed after the round, also if a signal or an error ends the loop.
 class CheckLoop::Artifact {
  public:
   Artifact(std::string path, bool is_kept) : path_(std::move(path)), is_kept_(is_kept) {
@@ -220,7 +220,7 @@ void CheckLoop::finish(Round& round) {
     for (const std::string& fault : sorter_.sort(iteration.passed, round.key))
       observer_.on_message(LogLevel::error, fault, std::source_location::current());
   }
-  // What has no verdict is no failure to come back to.
+  // A round without a verdict is not a failure to come back to.
   replay_.add(round.key, judged(round));
   if (round.fault) last_fault_ = round.fault;
   round.written.reset();

@@ -37,7 +37,7 @@ class CheckLoop {
   }
   // Rounds so far.
   uint64_t count() const { return loop_.iterations.size(); }
-  // Why the last unresolved round was one. Precondition: there was one.
+  // The reason for which the last unresolved round was one. Precondition: there was one.
   const Error& last_fault() const { return *last_fault_; }
   const results::DebugIteration& last_iteration() const { return loop_.iterations.back(); }
   void keep_artifact() { keeps_artifact_ = true; }

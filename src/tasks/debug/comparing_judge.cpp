@@ -140,8 +140,8 @@ std::vector<exec::Feed> ComparingJudge::feeds_of(const ir::Model& model) {
   return exec::check_feeds(exec::signature_of(model), given, ignored);
 }
 
-// What a narrower type loses before the part begins is not the part's fault: what is expected follows from the rounded
-// value.
+// The value that a part is fed. A loss in a narrower type before the part begins is not the part's fault: expected
+// results follow from the rounded value.
 tensor::Datum ComparingJudge::fed_as(const ir::Model& model, ir::ValueId input, tensor::Datum value) {
   const std::optional<tensor::DType> type = other_type(model, input, value);
   if (!type) return value;

@@ -17,8 +17,8 @@ class ComparingJudge {
   ComparingJudge(const ComparisonRequest& request, const ir::Model& whole, const tensor::NamedData& inputs,
                  ObservedValues* values);
 
-  // Whether it fails: outputs differ, or the backend refuses or fails. The first model that fails decides which of the
-  // two is meant from then on; Error where another fails in the other way.
+  // True if the model fails: outputs differ, or the backend refuses or fails. The first model that fails decides which
+  // of the two is meant from then on; Error if another fails in the other way.
   bool fails(const ir::Model& model);
   // Goes on with parts of another model.
   void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues* values);
@@ -29,7 +29,7 @@ class ComparingJudge {
   const tensor::NamedData& saved() const { return saved_; }
   // True if the whole model fails because outputs differ, and not because the backend does.
   bool differs_in_values() const { return has_failed_ && !error_shape_; }
-  // How the whole model fails: `y: max abs 0.1 …`, or the error.
+  // The failure of the whole model: `y: max abs 0.1 …`, or the error.
   const std::string& symptom() const { return symptom_; }
 
  private:

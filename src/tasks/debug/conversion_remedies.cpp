@@ -70,7 +70,7 @@ class ConversionRemedies {
   }
 
  private:
-  // What cannot be converted or run is no remedy.
+  // Adds a remedy, unless the model cannot be converted or run.
   void add(results::Remedy remedy, std::span<const ir::NodeId> excluded) {
     const std::variant<double, Error> after = attempt([&] { return error_of(remedy, excluded); });
     if (std::holds_alternative<Error>(after)) return;

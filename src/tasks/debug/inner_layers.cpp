@@ -12,7 +12,7 @@
 namespace assay::tasks {
 namespace {
 
-// What was told of the model is not told again.
+// An observer that does not tell again what was told of the model.
 class Quiet final : public Observer {
  public:
   explicit Quiet(Observer& outer) : outer_(outer) {}
@@ -27,7 +27,7 @@ std::optional<debug::Opened> opened(const ir::Model& model, const InnerCase& fou
   return debug::open_bodies(model, [&](ir::ValueId value) { return values.find(value); });
 }
 
-// Of the backends, the one whose layer it is.
+// A request for the backend whose layer it is.
 AccuracyRequest request_for(const InnerCase& found, const std::string& side) {
   AccuracyRequest request = found.request;
   request.saved_outputs.clear();

@@ -5,7 +5,7 @@
 
 namespace assay::tasks {
 
-// What is accused, with all that is needed to run it once more.
+// An accused layer, with all that is needed to run it once more.
 struct InnerCase {
   const AccuracyRequest& request;
   const ir::Model& model;
@@ -14,9 +14,9 @@ struct InnerCase {
   Observer& observer;
 };
 
-// Of a layer that has a body or calls a function, the layer in there that is accused when the nodes in there stand in
-// the graph and their values are shown too. Nothing: it has none, it cannot be opened, only its results were saved, or
-// then nobody is accused.
+// Finds, in a layer that has a body or calls a function, the inner layer that is accused when the nodes in there stand
+// in the graph and their values are shown too. Returns nullopt if there is no such body, if it cannot be opened, if
+// only its results were saved, or if no layer is accused then.
 std::optional<results::InnerCulprit> find_inner_layer(const InnerCase& found, const debug::Accused& accused);
 
 }  // namespace assay::tasks

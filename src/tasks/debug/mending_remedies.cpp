@@ -16,7 +16,7 @@ namespace {
 
 bool is_half(tensor::DType dtype) { return dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16; }
 
-// Whether the exact numbers of a value are too large for its type, or all too small.
+// True if the exact numbers of a value are too large for its type, or all too small.
 bool is_misfit(const debug::Datum& exact) {
   if (!debug::is_numeric(exact) || !is_half(exact.declared())) return false;
   double greatest = 0;
@@ -74,7 +74,7 @@ class MendingRemedies {
   }
 
  private:
-  // Of nodes that can be edited: what stands in bodies is, and not what has them.
+  // The names of nodes that can be edited: nodes in bodies, and not the nodes that have them.
   std::vector<std::string> names_of(const Nodes& nodes) const {
     std::vector<std::string> names;
     for (const ir::NodeId node : nodes) {
@@ -97,7 +97,7 @@ class MendingRemedies {
          .clipped = names_of(casts)});
   }
 
-  // What cannot be edited or run is no remedy.
+  // Adds a remedy, unless the model cannot be edited or run.
   void add(results::Remedy remedy) {
     const std::variant<double, Error> after = attempt([&] { return error_of(remedy); });
     if (std::holds_alternative<Error>(after)) return;

@@ -18,7 +18,7 @@ class ObservedValues {
   // Nothing: it is not computed, or a node before it failed.
   std::optional<tensor::Datum> find(ir::ValueId value);
   std::optional<tensor::Datum> find(std::string_view name);
-  // What becomes of them if these are given in place of the model's own: these, and all that follow from them.
+  // The values in a run that is given these in place of the model's own: these, and all that follow from them.
   std::map<ir::ValueId, tensor::Datum> following(std::span<const tensor::NamedDatum> given);
   // Among those of `changed`, otherwise in the run.
   std::optional<tensor::Datum> find(std::string_view name, const std::map<ir::ValueId, tensor::Datum>& changed);

@@ -14,7 +14,7 @@
 namespace assay::tasks {
 namespace {
 
-// Of an input that would be drawn.
+// The interval of an input that would be drawn.
 debug::Interval drawn_interval(const exec::GenerateOptions& options, std::string_view name) {
   debug::Interval interval = {0, 1};
   if (options.float_range) interval = {options.float_range->low, options.float_range->high};

@@ -19,7 +19,7 @@ namespace {
 
 std::string words_for(size_t node_count) { return fmt::format("{} node{}", node_count, node_count == 1 ? "" : "s"); }
 
-// What it computes, by names and operators.
+// The identity of a model: the names and operators that it computes.
 std::string model_identity(const ir::Model& model) {
   std::string text;
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
@@ -369,7 +369,7 @@ void Reducer::look_at(const ir::Model& changed, tensor::NamedData inputs) {
   if (comparing_) comparing_->look_at(changed_->model, changed_->inputs, trusted(*changed_));
 }
 
-// What a part of the model is fed.
+// Inputs for a part of the model.
 tensor::NamedData Reducer::inputs_of(const ir::Model& part) {
   tensor::NamedData inputs = base_->inputs;
   for (const ir::ValueId input : part[part.main_graph()].inputs) {

@@ -42,7 +42,7 @@ class Remedies {
         settings);
   }
 
-  // What cannot be run is no remedy.
+  // Adds a remedy, unless the model cannot be run.
   void add(results::Remedy remedy, const exec::Settings& settings) {
     const std::variant<double, Error> after =
         attempt([&] { return debug::greatest_error(given_.runs.outputs(backend_, given_.model, settings), truth_); });

@@ -4,7 +4,7 @@
 
 namespace assay::tasks {
 
-// What is known when something is tried against a culprit.
+// The facts of a culprit against which remedies are tried.
 struct RemedyCase {
   const AccuracyRequest& request;
   const ir::Model& model;

@@ -7,12 +7,12 @@
 
 namespace assay::tasks {
 
-// What shows a fault to somebody else.
+// A folder that shows a fault to somebody else.
 struct Reproducer {
   const ir::Model& model;
   tensor::NamedData inputs;
   tensor::NamedData expected;  // outputs
-  std::string text;            // what fails, and how to run it
+  std::string text;            // the failure, and how to run it
 };
 
 // Writes `model.onnx`, `inputs.json`, `expected.json` and `README.md` into a new folder. Error (io, usage) if it is

@@ -229,7 +229,7 @@ OtherRun SideRuns::paired(const ir::Model& other) const {
   }
   const std::map<std::string_view, ir::ValueId> theirs = results_of(other);
   for (const auto& [name, value] : names_) {
-    // What a rewrite merges has the name of the last of it, and looks like the first.
+    // A merged node has the name of the last node that it replaces, and looks like the first.
     const ir::ValueId like = matching.values_in_b[value.index];
     const std::string_view its_name = theirs.contains(name) || !like ? name : other.text(other[like].name);
     const bool is_of_another = its_name != name && names_.contains(its_name);

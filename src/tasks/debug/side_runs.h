@@ -26,8 +26,8 @@ class SideRuns {
   // The values that each side gives. Error (usage) if there is no side.
   std::vector<debug::SideValues> collect();
   OtherRun run_other(const ir::Model& other) const;
-  // What a run with all values asked for does not show: whether the outputs move when they are not, and whether a
-  // second run gives the same bits. By the side's number; nothing for saved results.
+  // Adds facts that a run with all values asked for does not show: whether the outputs move when values are not asked
+  // for, and whether a second run gives the same bits. By the side's number; nothing for saved results.
   void add_looks(std::vector<results::AccuracySide>& sides) const;
   // The model's outputs in a run of this backend with nothing else asked for.
   tensor::NamedData outputs(const std::string& backend, const ir::Model& model, const exec::Settings& settings) const;
@@ -51,7 +51,7 @@ class SideRuns {
   exec::BackendPtr make(const std::string& backend) const;
   debug::SideValues run(const std::string& backend, const std::string& name);
   Alone run_alone(const std::string& backend) const;
-  // How far the outputs move.
+  // Runs with all values asked for. Returns how far the outputs move.
   double run_tapped(const std::string& backend, const tensor::NamedData& alone, debug::SideValues& side) const;
   debug::SideValues load(const formats::SavedRun& run) const;
   std::unique_ptr<exec::Session> prepare(const std::string& backend, const ir::Model& model,

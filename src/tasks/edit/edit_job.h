@@ -32,10 +32,10 @@ class EditJob {
 
   // Saves the model where the request says so, and ends the job.
   EditOutcome save();
-  // The same for several models, which `make` derives from the model one by one: all files or none, each with its
-  // weights next to it.
+  // Saves several models, which `make` derives from the model one by one: all files or none, each with its weights next
+  // to it.
   EditOutcome save_each(std::span<const std::string> paths, FunctionRef<void(size_t index)> make);
-  // The same without files.
+  // Keeps several models in the outcome, as save_each does with files.
   EditOutcome keep_each(size_t count, FunctionRef<void(size_t index)> make);
 
  private:

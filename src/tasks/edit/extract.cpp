@@ -37,7 +37,7 @@ bool complete_types(EditJob& job, const ExtractRequest& request) {
     job.observer().verbose("Shape inference completed successfully");
   }
   if (!is_open()) return false;
-  try {  // what stays open is said later
+  try {  // open ones are reported later
     observe(job, request);
   } catch (const Error& error) {
     if (error.code() == ErrorCode::cancelled) throw;

@@ -19,13 +19,13 @@ void observe_all_types(const InputRequest& inputs, EditJob& job) {
   observe_types(job.loaded(), values, make_inputs(job.model(), inputs, job.observer(), job.findings()));
 }
 
-// Whether no pass that is asked for looks at types, so that inference after them, when nodes are in order, is enough.
+// True if no pass that is asked for looks at types, so that inference after them, when nodes are in order, is enough.
 bool only_orders(const PassRequest& request) {
   return !request.folds && !request.simplifies && !request.fuses && request.passes.empty() &&
          !request.options.get<passes::OpsetOptions>().version;
 }
 
-// What changes before the passes run.
+// Edits before the passes run.
 void edit(const SanitizeRequest& request, EditJob& job) {
   ir::Model& model = job.model();
   if (!request.outputs.is_empty()) {

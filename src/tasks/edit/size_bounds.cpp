@@ -22,7 +22,7 @@ bool holds(std::span<const surgery::SizeBound> bounds, ir::ValueId value) {
   return std::ranges::any_of(bounds, [&](const surgery::SizeBound& item) { return item.value == value; });
 }
 
-// Those of the values that are named.
+// The bounds of the named values.
 std::vector<surgery::SizeBound> named_bounds(std::span<const NamedSizeBound> asked,
                                              const std::vector<ir::ValueId>& open, EditJob& job) {
   std::vector<surgery::SizeBound> bounds;

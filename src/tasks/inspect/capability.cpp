@@ -17,7 +17,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// What a range of nodes takes from outside and gives to it.
+// The border of a range of nodes: values that it takes from outside and gives to it.
 class Border {
  public:
   Border(const ir::Model& model, const results::NodeRange& range) : model_(model) {
@@ -53,7 +53,8 @@ class Border {
     }
   }
 
-  // What nothing reads is given out as well: otherwise its node would be lost.
+  // True if the range gives the value out. A value that nothing reads is given out as well: otherwise its node would be
+  // lost.
   bool is_given_out(ir::ValueId value) const {
     bool is_read = false;
     for (const ir::Use& use : ir::uses(model_, value)) {

@@ -17,7 +17,7 @@ namespace {
 
 using Ranges = std::map<std::string, results::TensorRange, std::less<>>;
 
-// Of the first run and its first iteration, as the peer has it.
+// The ranges of the first run and its first iteration, as the peer has them.
 Ranges load_ranges(const std::string& path) {
   Ranges ranges;
   const formats::SavedRuns runs = formats::load_results(path);
@@ -57,7 +57,7 @@ results::EngineLayer engine_layer(const engine::LayerRecord& layer, const Ranges
   return found;
 }
 
-// What the profile says of an input, or the model where that is fixed.
+// The range of an input in the profile, or in the model if it is fixed there.
 results::EngineRange range_of(const exec::Port& input, const engine::Profile& profile) {
   results::EngineRange found{.input = input.name, .least = {}, .best = {}, .most = {}};
   const auto range = std::ranges::find(profile, input.name, &engine::ShapeRange::input);
@@ -77,7 +77,7 @@ results::EngineRange range_of(const exec::Port& input, const engine::Profile& pr
   return found;
 }
 
-// What nodes of a function become is known by their own names.
+// True if a node calls a function; the nodes that it becomes are known by their own names.
 bool is_call(const ir::Model& model, const ir::Node& node) {
   return std::ranges::any_of(model.functions(), [&](const ir::Function& function) {
     return function.domain == node.domain && function.name == node.op;

@@ -16,7 +16,7 @@ class ProcessorCounters {
   ProcessorCounters(const ProcessorCounters&) = delete;
   ProcessorCounters& operator=(const ProcessorCounters&) = delete;
 
-  // Why there are none; empty: there are.
+  // The reason for having no counters; empty: there are some.
   const std::string& absence() const { return absence_; }
   // Since they were made.
   std::vector<std::pair<std::string, uint64_t>> read() const;

@@ -28,7 +28,7 @@ class ProfileJob {
 
   results::ProfileReport run() {
     load();
-    // What only the data of a plan would tell is left out.
+    // Facts that only the data of a plan would tell are left out.
     const auto work = attempt([&] { return work_of_nodes(loaded_->model, feeds_); });
     if (std::holds_alternative<WorkOfNodes>(work)) work_ = std::get<WorkOfNodes>(work);
     report_.roof = analysis::measure_roof();
@@ -83,7 +83,7 @@ class ProfileJob {
     for (size_t i = 0; i < report_.backends.size(); ++i) {
       guard(i, [&] {
         subjects_.push_back(open(i));
-        run(subjects_.back());  // what only the first run does is not counted
+        run(subjects_.back());  // work of the first run alone is not counted
       });
     }
     const uint64_t turns = subjects_.size() > 1 ? std::min(kMostTurns, request_.runs) : 1;
@@ -129,7 +129,7 @@ class ProfileJob {
     subject.execution->run(feeds_, subject.outputs, sink);
   }
 
-  // Its share of the runs and of the time; at least one run.
+  // Runs the subject's share of the runs and of the time; at least once.
   void take_turn(Subject& subject, uint64_t turn, uint64_t turns) {
     const uint64_t most = request_.runs * turn / turns;
     const double most_seconds = request_.seconds * static_cast<double>(turn) / static_cast<double>(turns);

@@ -19,7 +19,7 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
-// What a layer would take at best against what it takes.
+// Compares the time of a layer with the least that the machine allows.
 std::string bound_of(const results::ProfiledLayer& layer, const results::MachineRoof& roof) {
   constexpr double kLeastShare = 0.2;  // of the roof; below, the layer is held up by something else
   if (layer.seconds <= 0 || (!layer.flops && layer.bytes == 0)) return "";

@@ -14,7 +14,7 @@ namespace assay::tasks {
 
 // A node of the model: what it does for inputs of some shapes. Backends call it by its name or by one of its results.
 struct NodeWork {
-  std::string node;             // its name, or its first result
+  std::string node;             // name of the node, or of its first result
   std::optional<double> flops;  // nullopt: only data decides
   uint64_t bytes = 0;
 };

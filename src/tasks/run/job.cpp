@@ -43,7 +43,7 @@ std::string runner_name(const std::string& backend, size_t number) {
   return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
 }
 
-// The same with the next number where another run has this name: one of a file that was saved in the same second.
+// The name with the next number if another run has it: one of a file that was saved in the same second.
 std::string distinct_name(std::string name, const std::set<std::string, std::less<>>& taken) {
   constexpr std::string_view kMark = "-runner-N";
   while (taken.contains(name)) {
@@ -88,7 +88,7 @@ class Job {
   }
 
  private:
-  // What could not be saved must not lose the comparison.
+  // Ends the run. An output that could not be saved must not lose the comparison.
   RunOutcome finish(RunWatcher& watcher) {
     RunOutcome outcome;
     const std::variant<std::monostate, Error> saved = attempt([&] {
@@ -124,7 +124,7 @@ class Job {
     }
   }
 
-  // What is wrong with the inputs is said before a backend starts.
+  // Checks the inputs before a backend starts.
   void check_inputs() {
     const std::optional<tensor::NamedData> first = inputs_.source->get(0);
     if (!first && request_.may_judge_nothing) return;
@@ -186,7 +186,7 @@ class Job {
     return exec::converted_runner(std::move(name), std::move(backend), *converted, std::move(session));
   }
 
-  // What engines run instead of the model; null: the model.
+  // The model that engines run instead of the loaded one; null: the loaded one.
   const ir::Model* engine_model() {
     if (!request_.integers || is_plan_) return nullptr;
     if (!is_quantized_) {
@@ -307,7 +307,7 @@ class Job {
     try {
       sizes = analysis::value_sizes(loaded_->model, *inputs_.source->get(0));
     } catch (const Error& error) {
-      if (error.code() != ErrorCode::shape) throw;  // which each backend says by itself
+      if (error.code() != ErrorCode::shape) throw;  // each backend reports it itself
     }
     return taps_.plan(sizes, budget);
   }
@@ -359,8 +359,8 @@ class Job {
   RunRequest request_;
   Observer& observer_;
   std::optional<LoadedModel> loaded_;
-  bool is_plan_ = false;                // what was loaded is a plan
-  std::optional<ir::Model> quantized_;  // what the engine runs instead
+  bool is_plan_ = false;                // true: a plan was loaded
+  std::optional<ir::Model> quantized_;  // run by the engine instead
   bool is_quantized_ = false;           // quantized_ is what came of it
   Diagnostics own_findings_;
   Taps taps_;

@@ -22,7 +22,7 @@ namespace {
 constexpr compare::PictureLimit kOfFile = {.rows = 1080, .columns = 1920};
 constexpr compare::PictureLimit kOfPage = {.rows = 320, .columns = 320};
 constexpr compare::PictureLimit kSmall = {.rows = 64, .columns = 64};
-// What all pictures of a page may hold together; outputs that passed leave half of it to those that failed.
+// The most cells of all pictures of a page together; outputs that passed leave half of it to those that failed.
 constexpr uint64_t kMostCells = uint64_t{8} << 20;
 
 void make_folder(const std::filesystem::path& folder) {

@@ -51,7 +51,7 @@ class RunWatcher final : public exec::DriveWatcher {
   // Validates and compares a value that is ready.
   void judge(size_t runner, uint64_t iteration, std::string_view name, const tensor::Datum& value);
   void judge_whole(size_t runner, uint64_t iteration, double seconds);
-  // Its index among the compared runners.
+  // The index of a runner among those that are compared.
   size_t place_of(size_t runner) const;
 
   const RunRequest& request_;
