@@ -41,7 +41,7 @@ struct OpenInput {
   }
 };
 
-// How far a model came. Later is better: first the shapes of all nodes must fit, then they must run.
+// The progress of a model. Later is better: first the shapes of all nodes must fit, then they must run.
 struct Progress {
   bool has_run = false;
   size_t place = 0;  // of the first node that fails, in the main graph; kNowhere: none does
@@ -169,7 +169,8 @@ class Search {
     return false;
   }
 
-  // It comes farther, or fails at the same node in a way that was not seen yet: it may have passed one of its rules.
+  // True if the trial comes farther, or fails at the same node in a way that was not seen yet: it may have passed one
+  // of its rules.
   bool is_better(const Trial& trial) {
     if (trial.progress != best_.progress) return trial.progress > best_.progress;
     return trial.fault != best_.fault && seen_.insert({trial.progress.place, trial.fault}).second;
@@ -223,7 +224,7 @@ class Search {
     });
     const Error* const error = std::get_if<Error>(&done);
     if (error != nullptr && error->code() == ErrorCode::cancelled) throw *error;
-    if (error != nullptr && !failed) runs_ = kMostRuns;  // it takes too much: larger sizes would take more
+    if (error != nullptr && !failed) runs_ = kMostRuns;  // too much is needed, and larger sizes would need more
     return failed;
   }
 

@@ -80,7 +80,7 @@ double spin(uint64_t rounds, float& result) {
   return spin_128(rounds, result);
 }
 
-// How long work takes on the threads of the caller's pool.
+// Seconds that work takes on the threads of the caller's pool.
 double seconds_of(FunctionRef<void()> work) {
   if (thread_count() == 1) {
     const ThreadStopwatch watch;

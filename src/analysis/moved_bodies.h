@@ -7,7 +7,7 @@
 
 namespace assay::analysis {
 
-// What a run does to the nodes of bodies and functions, and the keys of all its moves.
+// Moves the nodes of bodies and functions in a run; keeps the keys of all its moves.
 class MovedBodies final : public ops::NodeHook {
  public:
   static constexpr uint32_t kOutput = 1U << 16;  // the first output among the operands of a key

@@ -147,7 +147,7 @@ bool keeps_wide(const MoveKey& key) {
   return key.run % 3 == 1 && Draws(key)(~uint64_t{0}) < 0;
 }
 
-// What the run rounds a result to.
+// The type to which the run rounds a result.
 static DType kept_type(const Datum& datum, const MoveKey& key) {
   return tensor::bit_width(datum.declared()) < 32 && keeps_wide(key) ? DType::float32 : datum.declared();
 }
@@ -228,7 +228,7 @@ Datum nominal_of(const Datum& exact) {  // making floats of float32 rounds
   return compact(is_narrow ? rounded(exact) : exact);
 }
 
-// Of a floating tensor.
+// True if rounding does not change a floating tensor.
 static bool is_exact(const Datum& datum) {
   const std::span<const double> from = doubles(datum);
   const auto count_rounded = [&](uint64_t begin, uint64_t end) {

@@ -9,7 +9,7 @@
 
 namespace assay::analysis {
 
-// What is drawn for each element: how far it is moved; or only in which direction, as far as it is moved in the mean of
+// The draw for each element: how far it is moved; or only in which direction, as far as it is moved in the mean of
 // squares; or the opposite direction.
 enum class Draw : uint8_t { numbers, signs, opposite_signs };
 
@@ -23,11 +23,11 @@ struct MoveKey {
   Draw draw = Draw::numbers;
 };
 
-// Whether a run keeps results that are declared narrower than float32 in float32, as backends do that compute a whole
+// True if a run keeps results that are declared narrower than float32 in float32, as backends do that compute a whole
 // model, or some of its nodes, so.
 bool keeps_wide(const MoveKey& key);
 
-// Of the magnitudes of finite numbers; 0 if there are none.
+// The greatest magnitude of finite numbers; 0 if there are none.
 double greatest_size(std::span<const double> values);
 
 // True if sums of so many of the numbers are exact in float32 in any order.
@@ -56,13 +56,13 @@ tensor::Datum moved_output(const tensor::Datum& datum, const Rounding& rounding,
 tensor::Datum moved_by(const tensor::Datum& datum, std::span<const float> deviations, const MoveKey& key);
 // Rounded to the declared type.
 tensor::Datum rounded(const tensor::Datum& datum);
-// The same numbers in float32, where the declared type, and so every rounded number of it, fits into that.
+// The numbers in float32, if the declared type, and so every rounded number of it, fits into that.
 tensor::Datum compact(const tensor::Datum& datum);
 // The result of a run that is not moved: rounded to the declared type, and compact.
 tensor::Datum nominal_of(const tensor::Datum& exact);
-// Whether rounding changes none of them.
+// True if rounding changes none of them.
 bool are_exact(std::span<const tensor::Datum> data);
-// Whether both are tensors, not of strings, with the same bits; or both nothing.
+// True if both are tensors, not of strings, with the same bits; or both nothing.
 bool equal_bits(const tensor::Datum& a, const tensor::Datum& b);
 // Each element moved by its allowance: all down in run 0, up in run 1 and by random shares in the others; the reverse
 // for odd operands.

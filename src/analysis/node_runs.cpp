@@ -19,7 +19,7 @@ constexpr double kManyFlips = 0.05;      // of the elements of a quantizer
 constexpr double kPlaceShift = 0x1p-22;  // four roundoffs of float32, in which places are computed
 constexpr uint32_t kShiftedRuns = 4;
 constexpr uint32_t kAddingRun = 2;
-constexpr double kSelectionFactor = 3;  // how much further two of the runs are moved where elements are picked
+constexpr double kSelectionFactor = 3;  // factor by which two of the runs are moved further where elements are picked
 
 // Choices of implementations that a run makes: four move places, one adds in float32, and all draw codes.
 ops::Variation variation_of(uint32_t run) {
@@ -31,7 +31,7 @@ ops::Variation variation_of(uint32_t run) {
           .code_draw = run + 1};
 }
 
-// Whether inputs that are the same in all runs may give different results.
+// True if inputs that are the same in all runs may give different results.
 bool may_move(const Rounding& rounding, const std::vector<Datum>& exact) {
   if (rounding.kind == RoundingKind::quantized) return rounding.inputs > 0;
   return rounding.picks_places || rounding.makes_codes || rounding.free_axis ||
@@ -50,8 +50,8 @@ bool rounds_within(const NodeInputs& inputs, const Rounding& rounding) {
   });
 }
 
-// What an operand may be away, and so many roundoffs more: of each element and of the greatest, since quantizers
-// may scale the range.
+// The distance that an operand may have, and so many roundoffs more: of each element and of the greatest, since
+// quantizers may scale the range.
 std::vector<float> widened(const Samples& samples, double roundoffs) {
   const Datum& nominal = samples.nominal;
   if (!nominal.is_tensor() || !tensor::is_floating(nominal.declared())) return {};
@@ -202,7 +202,7 @@ bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const 
   return true;
 }
 
-// Whether an operand that goes in the opposite direction of the first run ends the function: the root of what is near
+// True if an operand that goes in the opposite direction of the first run ends the function: the root of what is near
 // 0.
 bool NodeRuns::leaves_domain(const NodeInputs& inputs, const Data& exact) {
   constexpr std::array<std::string_view, 6> kPartial = {"Sqrt", "Log", "Asin", "Acos", "Acosh", "Atanh"};
@@ -286,7 +286,7 @@ void NodeRuns::take_run(const NodeInputs& given, const Moves& moves, uint32_t ru
   if (rounding.picks_places || passes_steps) take_unstepped(given, moves, run, moved, std::move(inputs), results);
 }
 
-// The same run without steps of single elements; the distance to them is noted. Beside them, roundings of such
+// Takes the run without steps of single elements; the distance to them is noted. Beside them, roundings of such
 // operators do not count.
 void NodeRuns::take_unstepped(const NodeInputs& given, const Moves& moves, uint32_t run, const Data& stepped,
                               Data inputs, std::vector<Samples>& results) {
@@ -302,8 +302,8 @@ void NodeRuns::take_unstepped(const NodeInputs& given, const Moves& moves, uint3
   }
 }
 
-// What quantized results become when their operands are moved to the ends of their reach. Few that may flip are made
-// to do so; of many, enough do by themselves.
+// Finds the results that quantizers give when their operands are moved to the ends of their reach. Few that may flip
+// are made to do so; of many, enough do by themselves.
 void NodeRuns::find_steps(const NodeInputs& given, const Moves& moves, std::vector<Samples>& results) {
   std::array<Data, 2> ends;
   for (uint32_t run = 0; run < 2; ++run) {

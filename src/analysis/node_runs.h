@@ -22,7 +22,7 @@ struct NodeInputs {
   std::vector<tensor::Datum> of(std::optional<uint32_t> run) const;
 };
 
-// What a node gives in the run that is not moved, and in the first that are.
+// Results of a node in the run that is not moved, and in the first that are.
 struct FirstRuns {
   std::vector<Samples> results;
   bool is_all = false;  // on these inputs, no run moves anything
@@ -40,8 +40,8 @@ class NodeRuns {
   // The results in so many moved runs, which are on the account of all runs as long as somebody has them. Error where
   // the reference cannot compute them, (limit) where they do not fit.
   std::vector<Samples> run(const NodeInputs& inputs, uint32_t runs = kMovedRuns);
-  // The same after one or two moved runs instead of all, of which the second goes in the opposite direction; `exact`
-  // are the results that are not moved. Nothing where they say nothing: operators with edges or bodies, and random
+  // Results after one or two moved runs instead of all, of which the second goes in the opposite direction; `exact` are
+  // the results that are not moved. Returns nullopt if they say nothing: operators with edges or bodies, and random
   // ones.
   std::optional<FirstRuns> run_first(const NodeInputs& inputs, const std::vector<tensor::Datum>& exact, uint32_t runs);
 
@@ -52,7 +52,7 @@ class NodeRuns {
   void hold(std::span<const tensor::Datum> made);
   Data call(const NodeInputs& given, std::optional<uint32_t> run, const Data& inputs,
             const ops::Variation& variation = {});
-  // What is done to a node in the moved runs.
+  // The moves of a node in the moved runs.
   struct Moves {
     Rounding rounding;
     uint32_t runs = kMovedRuns;

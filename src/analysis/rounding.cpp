@@ -99,11 +99,11 @@ constexpr std::string_view kSelections[] = {"ArgMax", "ArgMin",  "TopK",   "NonZ
 constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
                                         "RandomUniformLike", "Bernoulli",        "Multinomial"};
 
-// Their coordinates are computed in float32; sizes of Resize follow from its scales, which are exact.
+// Operators whose coordinates are computed in float32; sizes of Resize follow from its scales, which are exact.
 constexpr std::string_view kSampling[] = {"Resize",   "Upsample",   "GridSample",
                                           "RoiAlign", "AffineGrid", "CropAndResize"};
 
-// Of a Range, whose steps may be added up one by one: what is allowed is about seven times the amplitude.
+// The share for a Range, whose steps may be added up one by one: about seven times the amplitude is allowed.
 constexpr double kShareOfSteps = 1.0 / 6;
 
 bool has(Words words, std::string_view op) { return std::ranges::find(words, op) != words.end(); }
@@ -121,7 +121,7 @@ double first_dim(const tensor::Datum& datum) {
   return datum.is_tensor() && !datum.tensor().shape().empty() ? static_cast<double>(datum.tensor().shape()[0]) : 1;
 }
 
-// Of the first value.
+// The greatest dim of the first value.
 double greatest_dim(std::span<const tensor::Datum> data) {
   const bool has_dims = !data.empty() && data[0].is_tensor() && !data[0].tensor().shape().empty();
   return has_dims ? static_cast<double>(std::ranges::max(data[0].tensor().shape())) : 1;
@@ -188,7 +188,7 @@ bool is_training(std::span<const tensor::Datum> inputs) {
   return inputs[2].tensor().bytes()[0] != std::byte{0};
 }
 
-// Whether an operator that samples pictures takes elements as they are.
+// True if an operator that samples pictures takes elements as they are.
 bool takes_nearest_elements(const ir::Model& model, ir::NodeId node) {
   const std::string_view op = model.text(model[node].op);
   if (op != "Resize" && op != "Upsample" && op != "GridSample") return false;

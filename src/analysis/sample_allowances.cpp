@@ -17,7 +17,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr double kShownEarly = 0.5;  // of what all runs are expected to show, fewer are sure of
-constexpr double kPriorRuns = 4;     // what the neighbours of an element say counts as so many runs
+constexpr double kPriorRuns = 4;     // runs that the neighbours of an element count as
 constexpr uint64_t kLeastNeighbours = 16;
 constexpr double kMargin = 12;        // deviations of one side; two sides lie further apart by the root of two
 constexpr double kOftenFlips = 0.03;  // above it, each of the neighbours may be steps away
@@ -41,7 +41,7 @@ std::vector<double> numbers(const Tensor& tensor) {
   return values;
 }
 
-// Of types narrower than float32 with infinities; infinity of others.
+// The largest number of types narrower than float32 with infinities; infinity of others.
 double largest_of(DType dtype) {
   if (dtype == DType::float16) return 65504;
   return dtype == DType::bfloat16 ? 0x1.FEp127 : std::numeric_limits<double>::infinity();

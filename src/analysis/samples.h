@@ -17,11 +17,11 @@ struct Samples {
   // differences from the nominal one (beside an infinity or NaN, as numbers), since rounding them would hide small
   // moves.
   std::vector<tensor::Datum> moved;
-  // The same runs without steps that are correct at single elements, which `steps` tells; none: `moved` has none.
+  // The moved runs without steps that are correct at single elements, which `steps` tells; none: `moved` has none.
   std::vector<tensor::Datum> unstepped;
   std::vector<float> steps;  // distance to the steps next to each element, where it may fall to another
   bool has_flips = false;    // elements before it fell to other steps in some of the runs
-  std::string unknown;       // why correct computations may give anything; empty: they may not
+  std::string unknown;       // reason why correct computations may give anything; empty: they may not
 
   bool is_same() const { return moved.empty(); }
   // Value of a run, with and without single steps; floating tensors as float64.
@@ -37,15 +37,15 @@ double difference_of(double nominal, double held);
 // Drops what is the same in all runs; other shapes in one of them are not followed.
 void settle(Samples& samples);
 
-// How far an operand may be from its nominal elements: `margin` deviations, 0 where all runs agree. Empty where they
-// all agree everywhere, and for what is no floating tensor.
+// The distance that an operand may have from its nominal elements: `margin` deviations, 0 where all runs agree. Empty
+// if they all agree everywhere, and for what is not a floating tensor.
 std::vector<float> reach(const Samples& samples, double margin);
 
-// How far two correct computations of a tensor may lie apart, as the runs show it; where not all are made, at least.
+// The distance that two correct computations of a tensor may have, as the runs show it; if not all are made, at least.
 // `least_roundoff`: of the type that values are kept in, where less precision is permitted than is declared.
 compare::Allowance allowance_of(const Samples& samples, double least_roundoff = 0);
 
-// The same, where it is known how far runs would lie from `nominal`: the mean squares of that, for each element.
+// The allowance if it is known how far runs would lie from `nominal`: the mean squares of that, for each element.
 compare::Allowance allowance_of(const tensor::Datum& nominal, const std::vector<double>& squares,
                                 double least_roundoff);
 
@@ -55,7 +55,7 @@ double least_share(tensor::DType declared, double least_roundoff);
 
 // Half the distance from 1 to the next number of the type: 2^-24 of float32, and of what is no float.
 double roundoff(tensor::DType dtype);
-// How many elements in a row are computed alike: a channel's plane, a token's features, a row.
+// The number of elements in a row that are computed alike: a channel's plane, a token's features, a row.
 uint64_t neighbours(const tensor::Shape& shape);
 
 }  // namespace assay::analysis

@@ -29,7 +29,7 @@ std::span<const int64_t> integers_of(const ir::Model& model, ir::NodeId node, st
                                                                           : std::span<const int64_t>();
 }
 
-// Where the shape of a window is an attribute, or that of the constant weight at operand 1.
+// The shape of a window: of the attribute, or of the constant weight at operand 1.
 std::vector<int64_t> window_of(const ir::Model& model, ir::NodeId node) {
   const std::span<const int64_t> kernel = integers_of(model, node, "kernel_shape");
   if (!kernel.empty()) return {kernel.begin(), kernel.end()};

@@ -12,7 +12,7 @@
 namespace assay::calibrate {
 namespace {
 
-// What is known of one value so far.
+// The facts of one value so far.
 struct Seen {
   Range range;
   Histogram histogram;

@@ -10,13 +10,13 @@
 
 namespace assay::calibrate {
 
-// Which numbers of a value are worth telling apart.
+// Rules for the numbers of a value that are worth telling apart.
 enum class Calibration : uint8_t { minmax, entropy, percentile, mse };
 std::string_view name(Calibration calibration);
 
 struct CalibrationOptions {
   exec::TapPlan taps;                        // values that are to be looked at and are no inputs
-  std::set<std::string, std::less<>> names;  // those, and inputs
+  std::set<std::string, std::less<>> names;  // these, and inputs
   std::vector<Calibration> calibrations = {Calibration::mse};
   double quantile = 0.9999;  // of percentile: the share of the magnitudes that is kept
 };

@@ -8,8 +8,8 @@
 
 namespace assay::calibrate {
 
-// How often magnitudes occur, in bins of one width, from 0 on. Numbers come in any order and size: where they leave the
-// bins, neighbours are merged until they fit, so that at least half of the bins are in use.
+// Counts of magnitudes, in bins of one width, from 0 on. Numbers come in any order and size: if they leave the bins,
+// neighbours are merged until they fit, so that at least half of the bins are in use.
 class Histogram {
  public:
   static constexpr size_t kBins = 2048;
@@ -30,7 +30,7 @@ class Histogram {
   double width_ = 0;
 };
 
-// Where to cut magnitudes off. Each gives the upper edge of a bin; 0 for an empty histogram.
+// Thresholds at which magnitudes are cut off. Each gives the upper edge of a bin; 0 for an empty histogram.
 // By the divergence between the numbers and what 128 levels make of them; of equals the last.
 double entropy_threshold(const Histogram& histogram);
 // Below which this share of the numbers is.

@@ -9,7 +9,7 @@
 
 namespace assay::compare {
 
-// How far two correct computations of one tensor may lie apart.
+// The distance that two correct computations of one tensor may have.
 struct Allowance {
   std::vector<float> of_elements;  // one for each; infinite where anything is correct
   // Elements that may be off by more, since a step before them is rare; each by at most `furthest`.
@@ -18,7 +18,7 @@ struct Allowance {
   // Largest number of the type, where some correct computations go beyond it and others keep a wider type: infinity
   // counts as this number. Infinite: there are none.
   double edge = std::numeric_limits<double>::infinity();
-  // Of the root mean square of all differences; infinite where it says nothing.
+  // Limit for the root mean square of all differences; infinite: no limit.
   double rms = std::numeric_limits<double>::infinity();
   std::string reason;       // one sentence
   bool is_early = false;    // from fewer runs than all: what is beyond may yet be within

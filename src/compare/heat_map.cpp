@@ -25,7 +25,8 @@ void raise(float& cell, double value) {
   }
 }
 
-// Where elements go: `images` of height x width elements, each drawn with rows x columns cells, in lines side by side.
+// The cells of elements: `images` of height x width elements, each drawn with rows x columns cells, in lines side by
+// side.
 class Layout {
  public:
   Layout(const tensor::Shape& shape, uint64_t count, PictureLimit limit) {

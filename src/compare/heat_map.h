@@ -15,7 +15,7 @@ struct PictureLimit {
 results::DifferenceMaps difference_maps(const tensor::Tensor& a, const tensor::Tensor& b, PictureLimit limit,
                                         bool infinities_equal = false);
 
-// The same picture with fewer cells, each the greatest of those it replaces.
+// The picture with fewer cells, each the greatest of those it replaces.
 results::HeatMap reduced(const results::HeatMap& map, PictureLimit limit);
 
 }  // namespace assay::compare

@@ -16,7 +16,7 @@ namespace {
 
 constexpr size_t kMostNotes = 10;
 
-// What is wrong, the first few in words.
+// Notes of faults, the first few in words.
 class Notes {
  public:
   template <typename Make>

@@ -20,7 +20,7 @@ namespace {
 using results::PairMetrics;
 using Series4 = std::array<Series, kMostSeries>;
 
-// What the one pass gathers.
+// The sums of the one pass.
 struct Sums {
   Series4 series;
   double dot = 0;
@@ -118,7 +118,7 @@ std::vector<int64_t> first_failed(const TileSource& source, uint64_t number, con
   return tensor::index_of(number * kTile + place, shape);
 }
 
-// Whether a sum of squares has lost what it was to hold.
+// True if a sum of squares has lost what it was to hold.
 bool lost_squares(const Series& series) {
   constexpr double kLeast = 1e-280;  // smaller sums may lack squares that are subnormal or 0
   const double squares = series.sum_of_squares();
@@ -140,7 +140,7 @@ ScaledSums distances(const Sums& sums, const PairReader& reader, const TileSourc
                      dot);
 }
 
-// Of directions; the same array twice gives 1 whatever rounding does.
+// The cosine of the angle between two arrays; the same array twice gives 1 in spite of rounding.
 double cosine(const ScaledSums& sums) {
   const double squares_a = sums.squares[kSideA].mantissa;
   const double squares_b = sums.squares[kSideB].mantissa;

@@ -47,7 +47,7 @@ enum class Function : uint8_t { simple, indices, l2, cosine_similarity, psnr, sn
 
 enum class MatchBy : uint8_t { name, order, value };
 
-// Which comparison of a run this is: of runner `pair` with the next one.
+// The place of a comparison in a run: of runner `pair` with the next one.
 struct ComparedAt {
   size_t pair = 0;
   uint64_t iteration = 0;
@@ -72,9 +72,9 @@ struct CompareOptions {
   bool divergence = false;
   std::vector<std::pair<std::string, std::string>> matches;  // name in the first run, name in the second
   MatchBy match_by = MatchBy::name;
-  // Whether a value is an output that must have a partner; null: all are.
+  // Returns true if a value is an output that must have a partner; null: all are.
   std::function<bool(std::string_view)> is_essential;
-  // Whether medians, percentiles and, if it fails, histograms of a value are wanted; null: for none.
+  // Returns true if medians, percentiles and, if it fails, histograms of a value are wanted; null: for none.
   std::function<bool(std::string_view)> wants_percentiles;
   bool histograms_of_passed = false;  // if percentiles are wanted
   // For a computed tolerance: how far an output may be from a correct one, by its name in either run; null where that
@@ -86,6 +86,6 @@ struct CompareOptions {
       on_measured;
 };
 
-std::string_view word(Function function);  // as in the option
+std::string_view word(Function function);  // spelling in the option
 
 }  // namespace assay::compare

@@ -14,20 +14,20 @@ namespace assay::convert {
 // A node that a conversion is about, and what becomes of it.
 struct Layer {
   ir::NodeId node;
-  std::string name;  // as messages call it
+  std::string name;  // name in messages
   std::string op;
   bool converted = false;
-  std::string reason;  // why it is not
+  std::string reason;  // reason for not converting it
 };
 
 // The node as a layer, converted unless there is a reason.
 Layer make_layer(const ir::Model& model, ir::NodeId node, std::string reason);
 
-// Of those that are converted.
+// The nodes of the layers that are converted.
 std::vector<ir::NodeId> converted_nodes(const std::vector<Layer>& layers);
 
-// Which layers are converted. Names are those of nodes or of their results, and may have wildcards; operators are the
-// same in upper and lower case.
+// The choice of layers to convert. Names are those of nodes or of their results, and may have wildcards; operators are
+// the same in upper and lower case.
 struct LayerChoice {
   std::vector<std::string> excluded;
   std::vector<std::string> excluded_ops;
@@ -45,7 +45,7 @@ class LayerFilter {
               Diagnostics& findings)
       : choice_(choice), excluded_(match::named_nodes(model, nodes, choice.excluded, findings)) {}
 
-  // Why a node of this operator stays as it is; empty: nothing was said against it.
+  // The reason for which a node of this operator stays as it is; empty: nothing was said against it.
   std::string refusal(ir::NodeId node, std::string_view op) const;
 
  private:

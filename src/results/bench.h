@@ -14,7 +14,7 @@ namespace assay::results {
 // One run that was timed.
 struct BenchSample {
   double start_seconds = 0;    // since measuring began
-  double latency_seconds = 0;  // as the caller sees it: inputs, computing, outputs
+  double latency_seconds = 0;  // seen by the caller: inputs, computing, outputs
   double compute_seconds = 0;  // computing alone
   uint32_t stream = 0;
 };
@@ -31,7 +31,7 @@ struct Distribution {
   double max = 0;
   double mean = 0;
   double median = 0;
-  std::vector<std::pair<double, double>> percentiles;  // which, and its value
+  std::vector<std::pair<double, double>> percentiles;  // percentile and value
   double variation = 0;                                // standard deviation over mean
   std::optional<Interval> mean_interval;               // 95%, by the spread of blocks; none: too few samples
   std::optional<Interval> median_interval;
@@ -60,12 +60,12 @@ struct BenchSide {
   std::string backend;
   std::string title;
   std::string description;
-  std::string failure;  // why nothing, or nothing more, was measured
+  std::string failure;  // reason why nothing, or nothing more, was measured
   double load_seconds = 0;
   uint64_t warm_up_runs = 0;
   double warm_up_seconds = 0;
   std::vector<BenchSample> samples;  // by start
-  bool is_cut = false;               // as many samples as are kept
+  bool is_cut = false;               // more samples than are kept
   double wall_seconds = 0;           // from the first start to the last end
   double throughput = 0;             // runs in a second
   Distribution latency;
@@ -74,7 +74,7 @@ struct BenchSide {
   bool is_measured() const { return failure.empty() && !samples.empty(); }
 };
 
-// How much longer a rival takes than the first side; above 1 it is slower.
+// The time of a rival in parts of that of the first side; above 1 it is slower.
 struct BenchRatio {
   std::string backend;
   double of_minima = 0;

@@ -8,7 +8,7 @@
 
 namespace assay::results {
 
-// The same measurement for several shapes of the inputs.
+// One measurement for several shapes of the inputs.
 struct BenchSweep {
   struct Point {
     std::string label;      // `batch 4`, `x:1x3`

@@ -8,7 +8,7 @@
 
 namespace assay::results {
 
-// Of `debug bisect`.
+// The report of `debug bisect`.
 struct BisectionReport {
   std::string model;
   uint64_t step_count = 0;
@@ -19,7 +19,7 @@ struct BisectionReport {
   std::string output;
   std::string good_output;
   std::vector<ReducedNode> nodes;  // of a smallest part that fails, of the model after that step
-  std::string reduced;             // where that is saved
+  std::string reduced;             // place at which that part is saved
   DebugLoop loop;
   std::vector<std::pair<std::string, double>> timings;
 };
@@ -31,7 +31,7 @@ struct GuiltyTactic {
   std::string good;
 };
 
-// Of `debug bisect` between two records of tactics.
+// The report of `debug bisect` between two records of tactics.
 struct TacticReport {
   std::string model;
   uint64_t different_count = 0;  // layers whose tactics differ

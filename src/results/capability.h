@@ -13,12 +13,12 @@ struct NodeRange {
   size_t last = 0;
   bool is_supported = false;
   std::string op;                  // of the nodes that are not supported
-  std::string reason;              // why they are not
-  std::vector<std::string> nodes;  // which they are; they may be inside of those of the main graph
+  std::string reason;              // reason why they are not
+  std::vector<std::string> nodes;  // names; nodes may be inside of those of the main graph
   std::string file;                // that the nodes were written to; empty: none
 };
 
-// Which parts of a model a backend can run.
+// The parts of a model that a backend can run.
 struct CapabilityReport {
   std::string path;
   std::string backend;

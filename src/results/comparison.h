@@ -15,15 +15,15 @@ namespace assay::results {
 // The verdict about a comparison.
 enum class Verdict : uint8_t { equal, different, undecided };
 
-// What comparing two arrays of one shape measured; the second one is the reference of relative differences. Differences
-// are exact for integers. Of strings only `count`, `failed_count` (unequal ones) and the indices are set.
+// Measurements of two arrays of one shape; the second one is the reference of relative differences. Differences are
+// exact for integers. Of strings only `count`, `failed_count` (unequal ones) and the indices are set.
 struct PairMetrics {
   uint64_t count = 0;
   TensorStats a;
   TensorStats b;
   TensorStats absolute;
   TensorStats relative;
-  std::optional<double> quantile_absolute;  // where a quantile was asked for
+  std::optional<double> quantile_absolute;  // set if a quantile was asked for
   std::optional<double> quantile_relative;
   uint64_t max_ulp =
       0;  // in the narrower of the two floating types; of integers the difference; NaN against a number: 2^64 - 1
@@ -60,20 +60,20 @@ struct Judgement {
 struct OutputComparison {
   std::string name_a;
   std::string name_b;
-  std::string dtype_a;  // as declared
+  std::string dtype_a;  // declared type
   std::string dtype_b;
   std::vector<int64_t> shape_a;
   std::vector<int64_t> shape_b;
   bool passed = false;
-  // Why nothing was measured: `shapes` or `kinds` that differ; `undecided` where nobody can say what is correct.
+  // The reason for measuring nothing: `shapes` or `kinds` that differ; `undecided` if nobody can say what is correct.
   std::string fault;
-  std::string shape_note;        // how the second one was brought to the shape of the first
-  std::string match;             // how they were paired where not by name: `--match`, `order`, `value`
-  std::string tolerance_reason;  // where the tolerance was computed, or could not be
+  std::string shape_note;        // change of the second one's shape to that of the first
+  std::string match;             // way of pairing them, if not by name: `--match`, `order`, `value`
+  std::string tolerance_reason;  // set if the tolerance was computed, or could not be
   std::optional<PairMetrics> metrics;
   std::vector<Judgement> judgements;
   double seconds = 0;              // that comparing took
-  std::optional<OutputMaps> maps;  // where a page is to show them
+  std::optional<OutputMaps> maps;  // set if a page is to show them
   tensor::Tensor elements_a;       // of small outputs
   tensor::Tensor elements_b;
 };
@@ -95,7 +95,7 @@ struct PairComparison {
   uint64_t iterations_a = 0;
   uint64_t iterations_b = 0;
   uint64_t passed_count = 0;
-  bool stopped = false;  // it ended at the first failure
+  bool stopped = false;  // ended at the first failure
   Verdict verdict = Verdict::undecided;
   // The first value in the order of the graph that is beyond its tolerance; nothing where the order is not known.
   std::optional<std::string> first_failed;

@@ -19,12 +19,12 @@ struct RefusedNode {
 
 struct BackendCompatibility {
   std::string backend;
-  bool usable = false;  // it is there
+  bool usable = false;  // true: found
   std::string version;  // or why it is not there
   size_t node_count = 0;
   std::vector<RefusedNode> refused;
   size_t untried_count = 0;   // nodes that need what refused ones give, and could not be judged without it
-  std::string whole_refusal;  // why what is left of the model is refused where no node is named; empty: it is not
+  std::string whole_refusal;  // reason why what is left of the model is refused if no node is named; empty: it is not
   std::string whole_remedy;   // the setting that lifts that
 
   bool accepts_all() const { return refused.empty() && whole_refusal.empty(); }

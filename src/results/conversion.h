@@ -11,7 +11,7 @@
 
 namespace assay::results {
 
-// What the conversion of one node cost, over all inputs: the worst of its results, beside the model as it was.
+// The cost of converting one node, over all inputs: the worst of its results, beside the model as it was.
 struct LayerError {
   double max_abs = 0;
   double max_rel = 0;
@@ -24,9 +24,9 @@ struct ConvertedLayer {
   std::string name;
   std::string op;
   std::string precision;            // `float16`, `float32`, ...
-  std::string reason;               // why it stayed as it was; empty: it did not
+  std::string reason;               // reason for leaving it as it was; empty: converted
   std::optional<double> magnitude;  // greatest of its operands and results, where that was measured
-  std::optional<LayerError> error;  // where that was measured
+  std::optional<LayerError> error;  // set if it was measured
 };
 
 // A weight with numbers that the new type cannot hold.
@@ -37,7 +37,7 @@ struct WeightLoss {
   uint64_t flushed = 0;    // numbers that become zero
 };
 
-// What `convert` made of a model.
+// The result of `convert` for a model.
 struct ConversionReport {
   std::string model;
   std::string output;
@@ -53,7 +53,7 @@ struct ConversionReport {
   uint64_t weight_bytes_after = 0;      // with their scales
   uint64_t activations = 0;             // values that are rounded to integers between layers
   std::optional<double> output_snr_db;  // of the worst output, where int8 was measured
-  std::string calibration;              // how their ranges were found; empty: there are none
+  std::string calibration;              // the calibration that found their ranges; empty: there are none
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

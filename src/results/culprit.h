@@ -9,7 +9,7 @@
 
 namespace assay::results {
 
-// What one side adds to the error at one value, the result of a layer.
+// The error that one side adds at one value, the result of a layer.
 struct LayerVerdict {
   uint64_t index = 0;  // of the layer in the order of the graph
   std::string node;
@@ -19,7 +19,7 @@ struct LayerVerdict {
   double introduced = 0;      // greatest difference from the layer computed exactly on what this side gave it
   double inherited = 0;       // greatest difference of that from the truth
   double total = 0;           // greatest difference of the side's value from the truth
-  double tolerance = 0;       // what may be introduced where it is greatest
+  double tolerance = 0;       // allowed there for what is introduced
   double excess = 0;          // the introduced error over what may be, at its worst; above 1: accused
   double magnitude = 0;       // of the true value: root of the mean square
   uint64_t failed_count = 0;  // elements beyond what may be
@@ -71,7 +71,7 @@ struct Remedy {
   }
 };
 
-// How values of another model correspond to those of the model.
+// Values of another model that correspond to those of the model.
 struct LayerMatches {
   uint64_t by_name = 0;
   uint64_t by_structure = 0;
@@ -83,11 +83,11 @@ struct AccuracySide {
   double output_error = 0;               // greatest, of the model's outputs from the truth
   double output_magnitude = 0;           // of the truth there
   uint64_t given_count = 0;              // values that it gave
-  std::optional<double> probe_effect;    // how far the outputs move when nothing else is asked for
-  std::optional<bool> is_deterministic;  // whether a second run gave the same bits
+  std::optional<double> probe_effect;    // distance that the outputs move when nothing else is asked for
+  std::optional<bool> is_deterministic;  // true: a second run gave the same bits
 };
 
-// What the quantizers of one layer cost.
+// The cost of the quantizers of one layer.
 struct LayerCost {
   std::string node;
   std::string op;
@@ -95,7 +95,7 @@ struct LayerCost {
   std::optional<double> output_error;  // of the outputs if only this layer is so; nothing: it is not known
 };
 
-// Of `debug accuracy`.
+// The report of `debug accuracy`.
 struct AccuracyHunt {
   std::string model;
   std::vector<AccuracySide> sides;
@@ -108,7 +108,7 @@ struct AccuracyHunt {
   std::vector<LayerCost> costs;  // of its layers, the one that costs the outputs most first
   uint64_t layer_count = 0;
   std::optional<LayerMatches> matches;
-  std::string doubt;  // why nothing can be said; empty: something can
+  std::string doubt;  // reason why nothing can be said; empty: something can
   std::vector<std::pair<std::string, double>> timings;
 };
 

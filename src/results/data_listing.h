@@ -12,13 +12,13 @@ namespace assay::results {
 
 struct ListedArray {
   std::string name;
-  std::string slice;  // what was taken of it, as `0,:,3:5`; empty: all
+  std::string slice;  // the part that was taken, as `0,:,3:5`; empty: all
   std::string dtype;
   std::vector<int64_t> shape;
   bool is_boolean = false;
   std::optional<TensorStats> stats;                    // of real numbers and booleans
-  std::vector<std::pair<double, double>> percentiles;  // those asked for: percent, value
-  std::optional<std::string> values;                   // as NumPy prints them
+  std::vector<std::pair<double, double>> percentiles;  // requested ones: percent, value
+  std::optional<std::string> values;                   // printed as by NumPy
 };
 
 struct ListedIteration {
@@ -34,7 +34,7 @@ struct ListedRun {
   std::vector<ListedIteration> iterations;
 };
 
-// What a file of saved data holds.
+// The contents of a file of saved data.
 struct DataListing {
   std::string path;
   bool has_runners = false;

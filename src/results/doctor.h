@@ -6,7 +6,7 @@
 
 namespace assay::results {
 
-// Whether a backend can be used on this machine.
+// The health of a backend on this machine.
 struct BackendHealth {
   std::string backend;
   bool usable = false;

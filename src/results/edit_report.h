@@ -13,7 +13,7 @@ namespace assay::results {
 struct Change {
   std::string action;  // a stable word: `fold`, `prune`, `strip`, ...
   std::string name;    // of the node, tensor or value
-  std::string detail;  // what was done to it, or why not
+  std::string detail;  // change, or reason for none
 };
 
 struct ModelSize {
@@ -22,12 +22,12 @@ struct ModelSize {
   uint64_t initializer_bytes = 0;
 };
 
-// What a command made of a model.
+// The result of a command for a model.
 struct EditReport {
   std::string command;  // `surgeon extract`
   std::string model;
   std::string output;
-  std::vector<std::string> outputs;  // where there are several files, `output` among them
+  std::vector<std::string> outputs;  // set if there are several files, `output` among them
   ModelSize before;
   ModelSize after;
   std::vector<Change> changes;

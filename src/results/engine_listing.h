@@ -10,7 +10,7 @@
 
 namespace assay::results {
 
-// Of the elements of a saved tensor.
+// The range of the elements of a saved tensor.
 struct TensorRange {
   double least = 0;
   double greatest = 0;
@@ -58,7 +58,7 @@ struct EngineProfile {
   uint64_t memory_bytes = 0;
 };
 
-// What is told of a plan, or of the layers that the engine makes of a model before it plans them.
+// Facts of a plan, or of the layers that the engine makes of a model before it plans them.
 struct EngineListing {
   bool is_network = false;  // only names, inputs, outputs and the layers of one profile are there
   std::string path;

@@ -16,14 +16,14 @@ struct HeatMap {
   std::vector<float> cells;  // row by row
 };
 
-// Of one output of two runs. `absolute` and `relative` have the same size; without elements both are empty.
+// Differences of one output of two runs. `absolute` and `relative` have the same size; without elements both are empty.
 struct DifferenceMaps {
   HeatMap absolute;
   HeatMap relative;
   bool is_reduced = false;  // a cell stands for more than one element
 };
 
-// What a page shows of them: a small picture, and a larger one where that says more and there is room.
+// The maps that a page shows: a small picture, and a larger one if that says more and there is room.
 struct OutputMaps {
   DifferenceMaps small;
   std::optional<DifferenceMaps> large;

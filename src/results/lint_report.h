@@ -12,7 +12,7 @@ enum class LintLevel { exception, warning, info };
 
 struct LintEntry {
   LintLevel level = LintLevel::warning;
-  std::string source;  // which part of the linter says so
+  std::string source;  // part of the linter that says so
   std::string code;    // a stable word for the kind of finding
   std::string message;
   std::string node;         // name; empty: it is about the model

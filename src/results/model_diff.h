@@ -28,7 +28,7 @@ struct Rename {
 struct NodeDifference {
   std::string node;   // `node `conv0` (Conv)`, of the first side where there is one
   std::string other;  // of the second side where it reads differently
-  std::string graph;  // which body or function it stands in; empty: the main graph
+  std::string graph;  // body or function that holds it; empty: the main graph
   std::vector<FactChange> changes;
 };
 
@@ -57,8 +57,7 @@ struct InterfaceDifferences {
   bool reordered = false;
 };
 
-// How far two tensors of the same shape are apart. max, mean and norm are of elements that are finite on both
-// sides.
+// The distance of two tensors of the same shape. max, mean and norm are of elements that are finite on both sides.
 struct TensorDistance {
   uint64_t count = 0;
   uint64_t differing_count = 0;  // elements beyond the tolerance
@@ -108,7 +107,7 @@ struct ValueInfoDifferences {
   std::vector<std::pair<ValueInfo, ValueInfo>> changed;
 };
 
-// How many differences there are of each kind; what makes no difference is not counted.
+// Numbers of differences of each kind; what makes no difference is not counted.
 struct DifferenceCounts {
   uint64_t header = 0;
   uint64_t inputs = 0;

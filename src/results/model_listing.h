@@ -99,7 +99,7 @@ struct QuantizationSummary {
   bool empty() const { return quantize_nodes + dequantize_nodes + quantized_op_nodes == 0; }
 };
 
-// What is said of a model as a whole.
+// Facts of a model as a whole.
 struct ModelOverview {
   std::string path;
   std::string name;

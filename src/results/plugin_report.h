@@ -9,7 +9,7 @@
 
 namespace assay::results {
 
-// Where plugins can stand in a model.
+// The places of plugins in a model.
 struct PluginReport {
   std::string command;  // `plugin list`
   std::string model;

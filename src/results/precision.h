@@ -8,7 +8,7 @@
 
 namespace assay::results {
 
-// Of `debug precision`.
+// The report of `debug precision`.
 struct PrecisionReport {
   std::string model;
   std::string low;                            // `float16`

@@ -11,7 +11,7 @@
 
 namespace assay::results {
 
-// What the machine reaches at best, measured with the threads that are used.
+// The best that the machine reaches, measured with the threads that are used.
 struct MachineRoof {
   unsigned threads = 0;
   double flops_per_second = 0;  // float32, multiply and add counted apart
@@ -33,7 +33,7 @@ struct ProfiledLayer {
 struct ProfiledBackend {
   std::string backend;
   std::string title;
-  std::string failure;  // why nothing was measured
+  std::string failure;  // reason why nothing was measured
   uint64_t runs = 0;
   double run_seconds = 0;                                  // median of whole runs, with the cost of measuring layers
   std::vector<ProfiledLayer> layers;                       // in the order of execution
@@ -52,7 +52,7 @@ struct ProfileReport {
   MachineRoof roof;
   std::vector<ProfiledBackend> backends;
   std::vector<LayerGroup> groups;  // of two backends or more
-  std::string no_counters;         // why there are none; empty: there are
+  std::string no_counters;         // reason why there are none; empty: there are
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

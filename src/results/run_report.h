@@ -39,13 +39,13 @@ struct RunnerRun {
   uint64_t iterations = 0;
   double load_seconds = 0;
   double run_seconds = 0;     // of all iterations together
-  std::string failure;        // why nothing more came from it
+  std::string failure;        // reason why nothing more came from it
   std::string remedy;         // the setting of a request that lifts the failure, as Error::remedy()
-  bool is_input_bad = false;  // it failed since files, the model or inputs are wrong
+  bool is_input_bad = false;  // failed since files, the model or inputs are wrong
   std::vector<ValueAnswer> answers;
 };
 
-// What validation found in one output.
+// Findings of validation in one output.
 struct ValidatedOutput {
   std::string runner;
   uint64_t iteration = 0;

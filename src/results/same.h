@@ -15,7 +15,7 @@ struct SameDifference {
   unsigned threads = 0;  // 0: as in the first
 };
 
-// Whether a backend gives the same bits again.
+// Differences between runs of one backend: it gives the same bits again if there are none.
 struct SameReport {
   std::string model;
   std::string backend;

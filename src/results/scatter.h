@@ -10,7 +10,7 @@ struct AxisRange {
   double greatest = 0;
 };
 
-// How many elements lie where: rows from the greatest difference down, columns from the least magnitude up.
+// Counts of elements by place: rows from the greatest difference down, columns from the least magnitude up.
 struct Density {
   AxisRange difference;
   std::vector<uint32_t> counts;  // row by row

@@ -18,7 +18,7 @@ struct RecordedTactic {
 // By layer, in the order of the file.
 using RecordedTactics = std::vector<std::pair<std::string, RecordedTactic>>;
 
-// What only replays of bad engines have.
+// Tactics that only replays of bad engines have.
 struct TacticDiff {
   std::vector<std::string> good;  // files
   std::vector<std::string> bad;

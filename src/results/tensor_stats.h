@@ -12,7 +12,7 @@ struct Histogram {
   std::vector<uint64_t> counts;
 };
 
-// What sorting tells; each NaN where there are no elements, or a NaN among them.
+// Facts that sorting tells; each is NaN if there are no elements, or a NaN among them.
 struct Percentiles {
   double median = 0;
   double p90 = 0;
@@ -33,8 +33,8 @@ struct TensorStats {
   double greatest = 0;
   std::vector<int64_t> greatest_at;
   double mean_magnitude = 0;
-  std::optional<Percentiles> percentiles;  // where they were asked for
-  std::optional<Histogram> histogram;      // where it was asked for and the range is finite
+  std::optional<Percentiles> percentiles;  // set if they were asked for
+  std::optional<Histogram> histogram;      // set if it was asked for and the range is finite
 };
 
 }  // namespace assay::results

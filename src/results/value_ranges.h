@@ -6,7 +6,7 @@
 
 namespace assay::results {
 
-// What becomes of the numbers of a value in a narrower type, as shares of those that are not 0.
+// Shares of the numbers of a value in a narrower type, beside those that are not 0.
 struct NarrowedShare {
   double overflow = 0;  // beyond the greatest number
   double denormal = 0;  // with fewer bits, near 0
@@ -35,7 +35,7 @@ struct ValueBounds {
   double high = 0;
 };
 
-// Of `debug range`.
+// The report of `debug range`.
 struct RangeReport {
   std::string model;
   bool is_static = false;           // there are bounds, and no values

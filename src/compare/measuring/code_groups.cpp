@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kMostOthers = size_t{1} << 22;
 constexpr uint64_t kGrain = 64;  // tiles that a thread loads at a time
 
-// What a tile has of the groups that it is to be loaded for.
+// Loads a tile into those of the groups that need it.
 void load_tile(const Tile& tile, uint64_t number, const CodeGroups& groups, CodeGroups& loaded) {
   for (size_t s = 0; s < kMostSeries; ++s) {
     for (size_t g = 0; g < groups[s].size(); ++g) {

@@ -37,7 +37,7 @@ class CodeGroup {
   std::vector<uint64_t> tiles_;
 };
 
-// Of each series.
+// The groups of each series.
 using CodeGroups = std::array<std::vector<CodeGroup>, kMostSeries>;
 
 // Loads the tiles of all groups.

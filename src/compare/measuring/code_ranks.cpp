@@ -7,7 +7,7 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 constexpr size_t kShort = size_t{1} << 13;  // lists that are ordered without a sieve
-constexpr double kDeviations = 4.5;         // how far a sample's rank is thought to be off
+constexpr double kDeviations = 4.5;         // deviations that a sample's rank may be off
 
 std::vector<float> codes_at_by_order(const CodeLists& lists, std::span<const uint64_t> places) {
   std::vector<float> codes;

@@ -19,7 +19,7 @@ constexpr double kZeroReference = 2.220446049250313e-16;
 
 bool is_whole(DType dtype) { return tensor::is_integer(dtype) || dtype == DType::boolean; }
 
-// Of mapped files too, where they may lie at any address.
+// The elements of a tensor, also of a mapped file, in which they may lie at any address.
 template <typename Element>
 const Element* elements(const tensor::Tensor& tensor) {
   return reinterpret_cast<const Element*>(tensor.bytes().data());
@@ -112,7 +112,7 @@ TileRelation PairReader::load(uint64_t number, Tile& tile) const {
   return relation;
 }
 
-// Of floating numbers, those whose ULPs need no conversion.
+// True if the tile needs no conversion to be surveyed: of floating numbers, those whose ULPs need none.
 bool PairReader::can_survey(uint64_t number) const {
   if (tile_size(a_.count(), number) != kTile) return false;
   if (kind_ == Kind::floating) return a_.dtype() == b_.dtype() && tensor::bit_width(a_.dtype()) >= 16;

@@ -28,9 +28,9 @@ class PairReader {
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp) const {
     return survey(number, sums, max_ulp, nullptr);
   }
-  // The same, and the tile's codes if the tensors are of float32; otherwise `codes` has no series.
+  // Surveys the tile, and gives its codes if the tensors are of float32; otherwise `codes` has no series.
   bool survey(uint64_t number, PairSums& sums, uint64_t& max_ulp, PairCodes* codes) const;
-  // Whether the elements of a series are float32, or narrower, by nature.
+  // By series: true if its elements are float32, or narrower, by nature.
   std::array<bool, kMostSeries> exact_codes() const;
   // The greatest distance of a loaded tile in units of the last place of the narrower floating type, of integers in
   // units. `finite`: all elements of the tile are known to be.

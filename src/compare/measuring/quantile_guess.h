@@ -15,7 +15,7 @@ struct TileCodes {
   std::array<bool, kMostSeries> is_exact = {};  // the codes of a series are its elements
 };
 
-// Whether every element of the tensor is its code.
+// True if every element of the tensor is its code.
 bool has_exact_codes(const tensor::Tensor& tensor);
 
 // Finds quantiles in the pass that sums up: a sample brackets each quantile by codes, the caller adds the codes of each

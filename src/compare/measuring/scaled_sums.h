@@ -15,7 +15,7 @@ struct SquareSum {
   int exponent = 0;
 
   double root() const;
-  // Of the quotient, in decibels.
+  // Decibels of the quotient.
   double decibels_over(const SquareSum& other) const;
 };
 

@@ -13,7 +13,7 @@ namespace {
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 constexpr uint64_t kSample = uint64_t{1} << 17;
 constexpr uint64_t kMostKept = uint64_t{1} << 21;  // of one series
-constexpr double kDeviations = 5;                  // how far a sample's rank is thought to be off
+constexpr double kDeviations = 5;                  // deviations that a sample's rank may be off
 
 // Unsigned integers in the order of the doubles.
 uint64_t key_of(double x) {

@@ -11,7 +11,7 @@ namespace assay::compare {
 
 inline constexpr uint64_t kNoTile = std::numeric_limits<uint64_t>::max();
 
-// Whether the sums are finite and their squares did not cancel, as they do when the shift is far from the elements.
+// True if the sums are finite and their squares did not cancel, as they do when the shift is far from the elements.
 bool is_exact(const TileSums& sums);
 
 // Statistics of a series of numbers that arrives tile by tile. Sums are of the finite ones; deviations are from the

@@ -92,7 +92,7 @@ void SeriesGuess::add_tiles(const Part& part, float code, CodeGroup& group) cons
   }
 }
 
-// Of a code that was kept.
+// The group of a code that was kept.
 CodeGroup SeriesGuess::kept_group(float code, uint64_t place, uint64_t kept_place) const {
   const CodeRanges range = {.all = {{code_before(code), code}}};
   std::vector<CodeCount> counts(parts_.size());
@@ -113,7 +113,7 @@ CodeGroup SeriesGuess::kept_group(float code, uint64_t place, uint64_t kept_plac
   return group;
 }
 
-// Of a code that was only counted.
+// The group of a code that was only counted.
 CodeGroup SeriesGuess::counted_group(float code, uint64_t below) const {
   const auto is_it = [&](const CodeRange& range) { return range.end == code; };
   const std::vector<CodeRange>& ranges = sieve_.ranges().all;

@@ -12,8 +12,8 @@ inline constexpr uint64_t kTile = 512;
 inline constexpr uint64_t kLanes = 8;
 inline constexpr uint64_t kPackedRoom = kTile + 16;
 
-// Of a full tile. `sum` and `squares` are of x - shift, `magnitude` is of |x|; without meaning, but then not finite, if
-// an element is not finite.
+// Sums of a full tile. `sum` and `squares` are of x - shift, `magnitude` is of |x|; without meaning, but then not
+// finite, if an element is not finite.
 struct TileSums {
   double shift = 0;
   double sum = 0;
@@ -26,16 +26,16 @@ struct TileSums {
 struct Bounds {
   double atol = 0;
   double rtol = 0;
-  double zero_reference = 0;  // what a reference of 0 counts as
+  double zero_reference = 0;  // stands for a reference of 0
 };
 
-// Of a full tile.
+// Sums of a full tile beside its reference.
 struct TileRelation {
   uint64_t failed = 0;  // elements that are not within one of the bounds
   double dot = 0;
 };
 
-// Of two full tiles: their own sums, and those of the absolute and relative differences.
+// Sums of two full tiles: their own, and those of the absolute and relative differences.
 struct PairSums {
   TileSums series[4];
   TileRelation relation;
@@ -62,13 +62,13 @@ struct CodeRanges {
   bool has_tail = false;
 };
 
-// How many numbers are not above the two of a range.
+// Counts of numbers that are not above the two of a range.
 struct CodeCount {
   uint64_t below = 0;
   uint64_t end = 0;
 };
 
-// Of one tile.
+// Counts of one tile.
 struct BracketCount {
   uint64_t below = 0;
   uint64_t inside = 0;
@@ -102,7 +102,7 @@ struct TileKernels {
   // Adds to `counts`, and stores kept elements in a row, in any order, where kPackedRoom is available; returns their
   // number.
   uint64_t (*sift)(const float* x, const CodeRanges& ranges, CodeCount* counts, float* kept);
-  // How many elements are at or above each edge.
+  // Counts the elements that are at or above each edge.
   void (*count_from)(const double* x, const InnerEdges& edges, EdgeCounts& counts);
   // The greatest distance of two floating codes, in codes; no NaN among them.
   uint64_t (*ulp64)(const uint64_t* a, const uint64_t* b);

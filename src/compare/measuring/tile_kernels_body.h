@@ -216,7 +216,8 @@ ASSAY_KERNEL void survey64(const double* a, const double* b, const Bounds& bound
   survey_with(a, b, bounds, sums, NoCodes());
 }
 
-// Of 64 elements. Words are put together in registers: to store their parts and load the whole would wait.
+// A word of the elements of 64 that are not above the bound. Words are put together in registers: to store their parts
+// and load the whole would wait.
 template <typename Element>
 ASSAY_KERNEL [[gnu::always_inline]] inline uint64_t word_not_above(const Element* x, Element bound) {
   constexpr uint64_t kBits = 8 * sizeof(bits_not_above(x, bound));

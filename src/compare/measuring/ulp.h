@@ -19,7 +19,7 @@ struct UlpPair {
 // The greatest number of steps between neighbours of the type from an element of series 0 of the tile to that of series
 // 1; -0 is 0. NaN is at no distance from NaN, and 2^64 - 1 away from a number.
 uint64_t max_ulp_of_floats(const UlpPair& pair, uint64_t number, const Tile& tile, const TileKernels& kernels);
-// The same of a full tile without NaN, of two tensors of one floating type of at least 16 bits.
+// The greatest distance in ULPs of a full tile without NaN, of two tensors of one floating type of at least 16 bits.
 uint64_t max_ulp_as_stored(const tensor::Tensor& a, const tensor::Tensor& b, uint64_t number,
                            const TileKernels& kernels);
 

@@ -12,8 +12,8 @@ namespace assay::compare {
 // `name.values`; an empty optional is one part without a tensor.
 void flatten(std::string_view name, const tensor::Datum& value, tensor::NamedData& parts);
 
-// Which value of the first run belongs to a value of the second one by name. Names that are matched explicitly are
-// paired with nothing else; a match of `y` also applies to the parts of `y`.
+// Pairs values of the first run with values of the second one by name. Names that are matched explicitly are paired
+// with nothing else; a match of `y` also applies to the parts of `y`.
 class NameMatcher {
  public:
   explicit NameMatcher(const std::vector<std::pair<std::string, std::string>>& matches);

@@ -10,8 +10,7 @@
 namespace assay::compare {
 namespace {
 
-// How far apart two values are for matching by value, relative to their size; infinity where they cannot belong
-// together.
+// The distance of two values for matching by value, relative to their size; infinity if they cannot belong together.
 double distance(const tensor::Datum& a, const tensor::Datum& b) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
   if (!a.is_tensor() || !b.is_tensor() || a.tensor().shape() != b.tensor().shape()) return kNever;
@@ -152,7 +151,7 @@ void RunComparer::drop(size_t runner) {
 }
 
 std::vector<results::PairComparison> RunComparer::take() {
-  // What was left open at the first failure is reported as far as it went.
+  // Iterations left open at the first failure are reported as far as they went.
   for (auto& [key, iteration] : open_) {
     iteration.index = key.second;
     pairs_[key.first].stopped = true;

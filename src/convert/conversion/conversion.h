@@ -8,7 +8,7 @@
 
 namespace assay::convert {
 
-// What a conversion needs of whoever asks for it.
+// Services that a conversion needs of its caller.
 class ConversionHost {
  public:
   virtual ~ConversionHost() = default;

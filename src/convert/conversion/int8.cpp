@@ -23,7 +23,7 @@ namespace {
 constexpr double kWorthIt = 0.9;  // of the noise: what is better by less may be worse on other inputs
 constexpr double kPoorSnr = 20;   // in dB: a tenth of the signal is noise
 
-// Why a layer stays float; empty: it does not.
+// The reason for which a layer stays float; empty: it does not.
 std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
   const double seen = bound.is_snr ? error.snr_db : error.cosine;
   if (seen >= bound.least) return {};
@@ -70,12 +70,13 @@ class Int8Order {
     passes::Options options;
     options.of<passes::OpsetOptions>().version = kFirstPerChannel;
     passes::Pipeline(model(), conversion_.rewriter, options).run(kPass);
-    if (schema::imported_version(model()) != kFirstPerChannel) return;  // what plans quantizers refuses it
+    if (schema::imported_version(model()) != kFirstPerChannel) return;  // the planning of quantizers refuses it
     conversion_.host.info(fmt::format("The model is written in operator set {}: {} has no scales per channel",
                                       kFirstPerChannel, version));
   }
 
-  // What costs too much was left float before, and would be measured again on numbers that are rounded by now.
+  // Keeps the nodes of a model that is quantized already: layers that cost too much were left float before, and would
+  // be measured again on numbers that are rounded by now.
   void keep_quantized_model() {
     const auto is_quantizer = [this](ir::NodeId node) { return model().text(model()[node].op) == "QuantizeLinear"; };
     bool is_quantized = false;
@@ -92,8 +93,8 @@ class Int8Order {
     return plan_qdq(model(), options_, repeated).ranges(model());
   }
 
-  // What would stand between a convolution and its integers: batch normalisation, above all. What takes the place of an
-  // excluded node is excluded too.
+  // Fuses what would stand between a convolution and its integers: batch normalisation, above all. A node that takes
+  // the place of an excluded one is excluded too.
   void fuse_layers() {
     std::vector<ir::NodeId> before;
     for (const ir::NodeId node : nodes()) before.push_back(node);
@@ -107,7 +108,7 @@ class Int8Order {
     }
   }
 
-  // Of each layer alone, by its result.
+  // The costs of each layer alone, by its result.
   std::map<std::string, results::LayerError> costs(const calibrate::Ranges& ranges) {
     Measurement& measurement = conversion_.host.measure(model());
     ir::Model shadowed = measurement.copy();
@@ -167,7 +168,7 @@ class Int8Order {
 
   std::string result_of(ir::NodeId node) { return std::string(model().text(model()[model()[node].results[0]].name)); }
 
-  // As a share of their energy.
+  // The noise of the outputs, as a share of their energy.
   double noise_of_outputs(const calibrate::Ranges& ranges) {
     constexpr double kBel = 10;
     Measurement& measurement = conversion_.host.measure(model());
@@ -190,7 +191,7 @@ class Int8Order {
     }
   }
 
-  // What is left of the outputs, where inputs were needed anyway.
+  // Measures the outputs, if inputs were needed anyway.
   void measure_outputs() {
     Measurement* measurement = conversion_.host.measurement();
     if (!measurement || !report_.changed) return;

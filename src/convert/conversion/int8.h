@@ -26,8 +26,8 @@ struct Int8Conversion {
 class RangeSource {
  public:
   virtual ~RangeSource() = default;
-  // Of the named values of the model as it is before its layers are converted; values without a range stay float. It is
-  // asked once, also where no ranges are needed.
+  // Ranges of the named values of the model as it is before its layers are converted; values without a range stay
+  // float. Called once, also if no ranges are needed.
   virtual RangeCandidate ranges(const ir::Model& model, const std::vector<std::string>& names,
                                 const QdqOptions& options) = 0;
 };

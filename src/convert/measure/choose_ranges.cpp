@@ -56,7 +56,7 @@ class RangeChooser {
     return chosen;
   }
 
-  // What the layers that work on a value lose, each alone.
+  // The losses of layers that work on a value, each alone.
   std::map<std::string, double> noise_by_value(const calibrate::Ranges& ranges) {
     ir::Model shadowed = measurement_.copy();
     Diagnostics repeated;

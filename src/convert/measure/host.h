@@ -22,7 +22,7 @@ class MeasuringWork {
   virtual void advance() = 0;
 };
 
-// What measuring needs of whoever asks for it: a backend, and someone to tell.
+// Services that measuring needs of its caller: a backend, and someone to tell.
 class MeasuringHost {
  public:
   virtual ~MeasuringHost() = default;

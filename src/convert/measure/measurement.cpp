@@ -13,7 +13,7 @@ namespace assay::convert {
 namespace {
 
 constexpr uint64_t kBudgetBytes = uint64_t{1} << 30;   // of the values that are asked for together
-constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // what a value of unknown size is taken for
+constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // taken for a value of unknown size
 
 // Compares pairs of values, and lets both go.
 class PairWatcher : public exec::DriveWatcher {

@@ -24,18 +24,18 @@ class Measurement {
 
   // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
-  // Of the inputs and all float32 values of the main graph.
+  // Magnitudes of the inputs and all float32 values of the main graph.
   calibrate::Magnitudes magnitudes();
-  // Of the values of these names, by each of the calibrations.
+  // Ranges of the values of these names, by each of the calibrations.
   std::vector<calibrate::Ranges> calibrate(const std::vector<std::string>& names,
                                            calibrate::CalibrationOptions options);
-  // How values of the model differ from others of `shadowed`, which has both and takes the same inputs; by the first of
-  // the two names.
+  // Differences of values of the model from others of `shadowed`, which has both and takes the same inputs; by the
+  // first of the two names.
   using NamePairs = std::map<std::string, std::string, std::less<>>;
   std::map<std::string, results::LayerError> differences(const ir::Model& shadowed, const NamePairs& pairs);
   // The errors of the main graph's values as computed by `converted`, by name. Values that it lacks are left out.
   std::map<std::string, results::LayerError> errors(const ir::Model& converted);
-  // The same for only the model's outputs.
+  // The errors of only the model's outputs.
   std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 
  private:
@@ -43,7 +43,7 @@ class Measurement {
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);
-  // Of so many runners; 0 where it is not known.
+  // The number of values for so many runners; 0 if it is not known.
   uint64_t value_count(const exec::TapPlan& taps, uint64_t runners) const;
 
   ir::Model model_;

@@ -12,7 +12,7 @@ class BoundsRule {
  public:
   BoundsRule(const ValueBounds& known, const ir::Node& node) : known_(known), node_(node) {}
 
-  // Of the node's results, by its operator's rule (operator_bounds.cpp).
+  // The bounds of the node's results, by its operator's rule (operator_bounds.cpp).
   Bounds apply(std::string_view op) const;
 
   size_t count() const { return node_.operands.size(); }
@@ -28,13 +28,13 @@ class BoundsRule {
   Bounds hull(size_t first = 0) const;
   std::optional<double> attribute(std::string_view name) const;
   std::optional<double> single(size_t i) const;  // the number that an operand always is
-  // How many elements of the first operand make one of the result.
+  // The number of elements of the first operand that make one of the result.
   double reduced() const;
   // The operator that makes an operand; empty: none does.
   std::string_view source_op(size_t i) const;
-  // Whether the first operand of that is this one too.
+  // True if the first operand of that node is this one's too.
   bool has_source(size_t i, std::string_view op, size_t operand) const;
-  // Whether the second operand is computed from the first, or from what that is computed from.
+  // True if the second operand is computed from the first, or from what that is computed from.
   bool is_normalised() const;
   std::optional<Bounds> integers_bounds() const;  // of a Cast from integers
   double weight_gain() const;                     // of a product with a constant weight

@@ -25,7 +25,7 @@ std::optional<double> greatest(DType dtype) {
   return std::nullopt;
 }
 
-// Of `from`, the number next to `bound` that is not beyond it.
+// The number of type `from` next to `bound` that is not beyond it.
 double bound_in(DType from, double bound) {
   constexpr double kStep = 1.0 / 256;  // of bfloat16
   return from == DType::bfloat16 ? bound * (1 - kStep) : bound;
@@ -36,7 +36,7 @@ class CastClipper {
   CastClipper(const ir::Model& model, ir::Rewriter& rewriter, const FloatModel& floats)
       : model_(model), rewriter_(rewriter), floats_(floats), clip_(find_clip()) {}
 
-  // Why it is left as it is; empty: it is not.
+  // Clips a Cast. Returns the reason for leaving it as it is; empty: it was clipped.
   std::string clip(ir::NodeId cast) {
     const ops::Callee& callee = floats_.callees[cast];
     const ir::Node& node = model_[cast];

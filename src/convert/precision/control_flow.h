@@ -16,8 +16,8 @@ struct TypeTie {
   std::vector<Place> uses;
 };
 
-// What If, Loop and Scan tie together, one tie for each value that they hand on. Empty where the counts of bodies and
-// node do not fit; `version` is that of the operator set.
+// Ties that If, Loop and Scan make, one for each value that they hand on. Empty if the counts of bodies and node do not
+// fit; `version` is that of the operator set.
 std::vector<TypeTie> control_flow_ties(const ir::Model& model, ir::NodeId node, int64_t version);
 
 }  // namespace assay::convert

@@ -19,7 +19,7 @@ void require_cast(int64_t version, const HalfOptions& options) {
        tensor::name(options.half));
 }
 
-// Of what the rewriter has steps left for.
+// A plan of the steps that the rewriter has left.
 HalfPlan plan_steps(const ir::Model& model, uint64_t steps_left, HalfOptions options, Diagnostics& findings) {
   HalfPlan plan = plan_half(model, options, findings);
   Diagnostics repeated;

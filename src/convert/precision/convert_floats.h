@@ -6,7 +6,7 @@
 
 namespace assay::convert {
 
-// What became of a model's float32 values.
+// Counts of a model's float32 values after a conversion.
 struct HalfReport {
   bool changed = false;
   std::vector<Layer> layers;  // nodes that compute with them, in the order of the model

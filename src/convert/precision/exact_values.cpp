@@ -137,7 +137,7 @@ class ExactFinder {
     if (made == tensor::DType::float64) follow(node.operands[0].value, kDouble);
   }
 
-  // Whether 16 bits hold the angle as well as they hold its sine: as measured, or as constants and operators imply.
+  // True if 16 bits hold the angle as well as they hold its sine: as measured, or as constants and operators imply.
   bool is_small(ir::NodeId id) {
     const ir::Node& node = model_[id];
     if (!is_float(node.operands[0].value)) return true;
@@ -189,7 +189,7 @@ class ExactFinder {
   const HalfOptions& options_;
   std::vector<bool> is_counted_;           // by value
   std::map<ir::ValueId, TypeTie> tie_of_;  // of what control flow hands on
-  std::optional<ValueBounds> bounds_;      // where an angle was not measured
+  std::optional<ValueBounds> bounds_;      // made if an angle was not measured
   ExactValues found_;
 };
 

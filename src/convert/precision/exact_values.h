@@ -10,9 +10,9 @@
 
 namespace assay::convert {
 
-// What loses its meaning in 16 bits, whatever its range: positions and lengths, and what leads to indices, integers,
-// angles of sines, sampling coordinates, comparisons with positions, and float64. The search goes backwards and ends at
-// products, pools and normalizations, whose results are features of a network.
+// Values that lose their meaning in 16 bits, whatever their range: positions and lengths, and what leads to indices,
+// integers, angles of sines, sampling coordinates, comparisons with positions, and float64. The search goes backwards
+// and ends at products, pools and normalizations, whose results are features of a network.
 struct ExactValues {
   std::vector<std::string_view> reasons;  // by node: why it stays float32; empty: nothing is known against it
   std::vector<bool> is_exact;             // by value: leads to one of these

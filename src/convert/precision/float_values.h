@@ -9,7 +9,7 @@
 
 namespace assay::convert {
 
-// What a value holds, as far as conversions of floats care.
+// The contents of a value, as far as conversions of floats care.
 enum class Holds : uint8_t {
   other,
   half,     // a tensor of the type that is converted to
@@ -19,7 +19,7 @@ enum class Holds : uint8_t {
   unknown,
 };
 
-// What is known of the main graph and the bodies below it before they are converted; functions are left out.
+// Facts of the main graph and the bodies below it before they are converted; functions are left out.
 struct FloatModel {
   FloatModel(const ir::Model& model, tensor::DType half);
 

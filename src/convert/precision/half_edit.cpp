@@ -91,7 +91,7 @@ class HalfEditor {
     if (std::ranges::any_of(places, is_output)) hand_on_name(value, other);
   }
 
-  // What a Cast that is there makes the value of, if that is of the other type by then.
+  // The value that an existing Cast makes this one of, if that is of the other type by then; invalid: none.
   ir::ValueId source_of(ir::ValueId value, bool is_half) const {
     const auto cast = casts_.find(value);
     if (cast == casts_.end()) return {};
@@ -136,7 +136,7 @@ class HalfEditor {
                     fresh_name(value, is_half), dtype(is_half), node_after(value));
   }
 
-  // What bfloat16 would make infinite becomes its largest number.
+  // Clips a value that bfloat16 would make infinite to its largest number.
   ir::ValueId add_clip(ir::ValueId value) {
     const float largest = largest_half(half_);
     const ir::NodeId before = node_after(value);
@@ -183,7 +183,7 @@ class HalfEditor {
     edit_.set_attributes(facts.producer, attributes);
   }
 
-  // Of an input that changes with the interface.
+  // Converts the default of an input that changes with the interface.
   void convert_default(ir::ValueId value) {
     const ir::Value& facts = model_[value];
     if (facts.kind != ir::ValueKind::input || !facts.constant) return;
@@ -229,7 +229,7 @@ class HalfEditor {
       const ir::ValueId result = model_[node].results.empty() ? ir::ValueId{} : model_[node].results[0];
       if (!casts_.contains(result)) continue;
       const ir::ValueId from = model_[node].operands[0].value;
-      if (from.index >= plan_.is_float.size()) continue;  // it was made here
+      if (from.index >= plan_.is_float.size()) continue;  // made by this edit
       const bool is_changed = plan_.changes(result) || plan_.changes(from);
       const bool is_equal = is_changed && ends_as(result) == ends_as(from);
       if (is_equal && !ir::is_output(model_, result)) {

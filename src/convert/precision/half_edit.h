@@ -14,7 +14,7 @@ struct HalfEdits {
   uint64_t weight_bytes_after = 0;
 };
 
-// Whether the plan changes anything.
+// True if the plan changes anything.
 bool changes_model(const ir::Model& model, const HalfPlan& plan);
 
 // Carries the plan out on the model that it was made for.

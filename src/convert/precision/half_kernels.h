@@ -8,7 +8,7 @@
 
 namespace assay::convert {
 
-// What becomes of float32 numbers in a 16-bit format.
+// Counts of float32 numbers by what a 16-bit format makes of them.
 struct HalfSurvey {
   float largest = 0;       // magnitude of finite numbers
   uint64_t overflows = 0;  // finite numbers that become infinite

@@ -79,7 +79,7 @@ class MisfitFinder {
     return is_flushed ? fmt::format("its values may be as small as {:.3g}", bounds.least()) : "";
   }
 
-  // Whether a 0 in the place of this operand gives infinity or NaN.
+  // True if a 0 in the place of this operand gives infinity or NaN.
   bool is_divisor(std::string_view op, const ir::Node& node, uint32_t i) const {
     if (op == "Div") return i == 1;
     if (op == "Pow") return i == 0 && node.operands.size() > 1 && bounds_[node.operands[1].value].low < 0;
@@ -92,7 +92,7 @@ class MisfitFinder {
     return bounds.low < 0 || op != "Div" || !bounds_.depends(value, node.operands[0].value);
   }
 
-  // What makes such numbers stays float32 too.
+  // Keeps small numbers in float32, and the nodes that make them.
   void keep_small_numbers(ir::ValueId value) {
     if (model_[value].kind != ir::ValueKind::result || float_constant(model_, value)) return;
     const ir::NodeId producer = model_[value].producer;

@@ -10,13 +10,13 @@
 
 namespace assay::convert {
 
-// What is done with weights that 16 bits cannot hold.
+// The treatment of weights that 16 bits cannot hold.
 enum class HalfOverflow : uint8_t {
   keep,   // the nodes that use them stay in float32
   clamp,  // the largest number takes their place, or the smallest that of what would become 0
 };
 
-// How a model is converted to 16-bit floats.
+// Options for converting a model to 16-bit floats.
 struct HalfOptions {
   tensor::DType half = tensor::DType::float16;  // or bfloat16
   bool keeps_interface = true;                  // inputs and outputs of the model stay float32

@@ -20,7 +20,7 @@ using tensor::DType;
 
 constexpr std::array<std::string_view, 3> kControlFlow = {"If", "Loop", "Scan"};
 
-// Whether a node counts as a layer, and why it stays float32.
+// The outcome of a node: a layer or not, and its reason for staying float32.
 struct Outcome {
   bool is_layer = true;
   std::string reason = {};
@@ -130,7 +130,7 @@ class HalfPlanner {
     return std::ranges::any_of(group.results, [&](uint32_t i) { return is_float(model_[id].results[i]); });
   }
 
-  // Whether every argument is float32 and may be half.
+  // True if every argument is float32 and may be half.
   bool may_convert(ir::NodeId id, const ArgumentGroup& group) const {
     const ir::Node& node = model_[id];
     if (group.operands.empty() || !admits(*group.types)) return false;
@@ -139,7 +139,7 @@ class HalfPlanner {
     return std::ranges::all_of(group.operands, operand) && std::ranges::all_of(group.results, result);
   }
 
-  // Of operands that are compared with each other: half if they are so anyway, and lose nothing by it.
+  // True if operands that are compared with each other become half: they are so anyway, and lose nothing by it.
   bool joins(ir::NodeId id, const ArgumentGroup& group, bool has_results) const {
     bool has_half = false;
     bool has_float32 = false;
@@ -181,7 +181,7 @@ class HalfPlanner {
     return {.is_layer = false};
   }
 
-  // Whether the attribute is as its operator wants it, and 16 bits can hold it.
+  // True if the attribute is as its operator wants it, and 16 bits can hold it.
   bool has_plain_type(const ir::Node& node, const schema::Schema& schema) const {
     const ir::Attribute* attribute = model_.find_attribute(node, type_attribute(schema));
     if (!attribute) return schema.name == "ConstantOfShape";
@@ -238,7 +238,7 @@ class HalfPlanner {
     return {};
   }
 
-  // Whether the constant must stay as it is; what becomes of it is found out once.
+  // True if the constant must stay as it is; its outcome is found out once.
   bool overflows(ir::ValueId value) {
     auto found = plan_.weights.find(value);
     if (found == plan_.weights.end()) {

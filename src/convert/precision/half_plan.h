@@ -20,7 +20,7 @@ struct TypedNode {
   std::string_view attribute;
 };
 
-// What is to be done to convert a model between float32 and 16 bits; nothing is edited yet.
+// The edits that convert a model between float32 and 16 bits; nothing is edited yet.
 struct HalfPlan {
   std::vector<bool> is_float;  // by value: a tensor of floats that the conversion may touch
   std::vector<bool> is_half;   // by value: of those, the ones that are half once the plan is carried out

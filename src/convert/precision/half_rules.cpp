@@ -10,10 +10,10 @@
 namespace assay::convert {
 namespace {
 
-// Where 16 bits only cost accuracy: their results are decided by rounding, or summed up over a whole axis.
+// Operators in which 16 bits only cost accuracy: their results are decided by rounding, or summed up over a whole axis.
 constexpr std::array<std::string_view, 5> kPointless = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
                                                         "CumSum", "MeanVarianceNormalization"};
-// What makes its result up is converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
+// Operators that make their result up are converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
 constexpr std::array<std::string_view, 10> kGenerators = {
     "Bernoulli",       "BlackmanWindow", "EyeLike",          "HammingWindow", "HannWindow",
     "MelWeightMatrix", "RandomNormal",   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
@@ -84,7 +84,7 @@ std::string HalfRules::unfit_values(const ir::Node& node) const {
   return has_unknown ? "the types of its values are not known" : "";
 }
 
-// Whether Casts to half are all that uses the result.
+// True if only Casts to half use the result.
 bool HalfRules::is_cast_to_half(const ir::Node& node) const {
   const ir::ValueId result = node.results.empty() ? ir::ValueId{} : node.results[0];
   if (!is_float(result) || !model_[result].first_use) return false;

@@ -11,8 +11,8 @@
 
 namespace assay::convert {
 
-// Why nodes stay float32: because they must, because the user says so, or because 16 bits only cost accuracy. Nodes
-// are asked about in the order of the model, once each.
+// Reasons for nodes to stay float32: they must, the user says so, or 16 bits only cost accuracy. Nodes are asked about
+// in the order of the model, once each.
 class HalfRules {
  public:
   // Error (usage) for a name in the options that no node has. `floats` must outlive it.
@@ -22,7 +22,7 @@ class HalfRules {
   void note_sources(ir::NodeId node);
   // Empty: nothing speaks against converting it.
   std::string reason_to_stay(ir::NodeId node) const;
-  // Whether the value leads to what 16 bits would make another.
+  // True if the value leads to something that 16 bits would change.
   bool is_exact(ir::ValueId value) const { return exact_.is_exact[value.index]; }
 
  private:

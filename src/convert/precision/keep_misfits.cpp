@@ -25,7 +25,7 @@ std::optional<double> magnitude_of(const ir::Model& model, const ir::Node& node,
   return magnitude;
 }
 
-// Why such values do not fit; empty: they do.
+// The reason for which such values do not fit; empty: they do.
 std::string misfit(double magnitude, double largest, tensor::DType half) {
   if (magnitude > largest) return fmt::format("its values reach {:.3g}", magnitude);
   const bool is_tiny = magnitude > 0 && magnitude < smallest_normal_half(half);

@@ -320,7 +320,7 @@ constexpr std::array kRows = std::to_array<Row>({
 
 }  // namespace
 
-// What an operator without a rule is given may come out of it.
+// Bounds by operator; the results of one without a rule may be any of its operands.
 Bounds BoundsRule::apply(std::string_view op) const {
   const auto* row = std::ranges::find(kRows, op, &Row::op);
   return row == kRows.end() ? join(hull(), {}) : row->rule(*this);

@@ -10,7 +10,7 @@
 namespace assay::convert {
 namespace {
 
-// Of the finite numbers; infinity is there in float32 too.
+// The bounds of the finite numbers; infinity is there in float32 too.
 Bounds bounds_of(const tensor::Tensor& floats, double largest) {
   if (!floats.storage()) return {};
   constexpr uint64_t kPiece = 1024;
@@ -40,7 +40,7 @@ ValueBounds::ValueBounds(const ir::Model& model, const FloatModel& floats, doubl
   walk(model.main_graph());
 }
 
-// Those that are multiplied element by element; of the weights of products other numbers matter.
+// Sets the bounds of constants that are multiplied element by element; of the weights of products other numbers matter.
 void ValueBounds::set_constants(double largest) {
   for (uint32_t i = 0; i < bounds_.size(); ++i) {
     if (!is_float(ir::ValueId{i})) continue;

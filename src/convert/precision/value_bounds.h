@@ -12,7 +12,7 @@ namespace assay::convert {
 // Between which numbers the elements of a float value lie. Where neither constants nor operators say it, they are
 // assumed to be ordinary: inputs of a model, and what it computes by products with weights.
 struct Bounds {
-  static constexpr double kOrdinary = 256;  // its square is beyond float16
+  static constexpr double kOrdinary = 256;  // the square is beyond float16
 
   double low = -kOrdinary;
   double high = kOrdinary;
@@ -33,11 +33,11 @@ class ValueBounds {
   ValueBounds(const ir::Model& model, const FloatModel& floats, double largest);
 
   const Bounds& operator[](ir::ValueId value) const { return bounds_[value.index]; }
-  // Of a value of float32 or of the half type, if it is constant.
+  // The constant that a value of float32 or of the half type is; nullopt: none.
   std::optional<tensor::Tensor> constant(ir::ValueId value) const;
-  // What a value was before it was cast from one of these types to the other.
+  // The value before a cast from one of these types to the other.
   ir::ValueId uncast(ir::ValueId value) const;
-  // Whether a value is computed from another one, a few nodes before it: then their quotient is ordinary.
+  // True if a value is computed from another one, a few nodes before it: then their quotient is ordinary.
   bool depends(ir::ValueId value, ir::ValueId on) const;
 
  private:

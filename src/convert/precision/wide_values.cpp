@@ -18,7 +18,7 @@ bool is_cast(const ir::Model& model, const HalfPlan& plan, ir::ValueId value) {
   return false;
 }
 
-// What masks are used by, and what may move them before.
+// Operators that use masks; moves may come before.
 constexpr std::array<std::string_view, 6> kMasked = {"Add", "Sum", "Sub", "Where", "Max", "Min"};
 constexpr std::array<std::string_view, 8> kMoves = {"Identity", "Unsqueeze", "Squeeze", "Reshape",
                                                     "Expand",   "Transpose", "Slice",   "Tile"};

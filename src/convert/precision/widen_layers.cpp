@@ -91,7 +91,7 @@ class WideningPlanner {
     if (is_for_layers && float_constant(model_, value, half_)) plan_.is_half.back() = false;
   }
 
-  // Of a half value. Casts take either type.
+  // Enters a use of a half value. Casts take either type.
   Wanted enter(const ir::Use& use) {
     const schema::Schema* const schema = model_[use.user].is_outputs ? nullptr : floats_.callees[use.user].schema;
     const bool is_cast = schema && type_attribute(*schema) == "to";

@@ -7,7 +7,7 @@
 
 namespace assay::convert {
 
-// Which numbers of a tensor share a scale: so many in a row along the axis (the last block may be shorter), or, with a
+// Elements of a tensor that share a scale: so many in a row along the axis (the last block may be shorter), or, with a
 // length of 0, all that have the same place along it.
 struct Blocks {
   uint32_t axis = 0;
@@ -18,7 +18,7 @@ struct Blocks {
   bool clips = true;    // numbers may be cut off if that loses less in all
 };
 
-// What the rounding of a weight costs.
+// The cost of rounding a weight.
 struct WeightError {
   double max_abs = 0;
   double cosine = 1;
@@ -29,7 +29,7 @@ struct WeightError {
 struct BlockCodes {
   std::vector<int16_t> codes;        // one for each number, in its order
   std::vector<float> scales;         // in the order of `shape`; symmetric ones of 4 bits may be below 0
-  std::vector<int16_t> zero_points;  // the same; 0 throughout if it is symmetric
+  std::vector<int16_t> zero_points;  // by block, too; 0 throughout if it is symmetric
   tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
   WeightError error;
 };

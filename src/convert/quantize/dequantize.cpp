@@ -11,7 +11,7 @@
 namespace assay::convert {
 namespace {
 
-// Of a node that has no bodies and draws nothing.
+// Runs a node that has no bodies and draws nothing.
 class PlainRunner final : public ops::BodyRunner {
  public:
   std::vector<ops::Datum> run_body(ir::GraphId, std::span<const ops::Datum>) override { return {}; }
@@ -70,7 +70,7 @@ ir::ValueId operand(const ir::Node& node, uint32_t index) {
   return index < node.operands.size() ? node.operands[index].value : ir::ValueId{};
 }
 
-// Whether the second node gives back what the first one took, but for the rounding.
+// True if the second node gives back what the first one took, but for the rounding.
 bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
   const ir::Model& model = run.model();
   const ir::Node& first = model[quantize];

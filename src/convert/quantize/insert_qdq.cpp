@@ -45,7 +45,7 @@ QdqPlan plan_with_ranges(const ir::Model& model, QdqOptions options, const calib
   }
 }
 
-// Of what the rewriter has steps left for.
+// A plan of the steps that the rewriter has left.
 static QdqPlan plan_steps(const ir::Model& model, uint64_t steps_left, QdqOptions options,
                           const calibrate::Ranges& ranges, Diagnostics& findings) {
   QdqPlan plan = plan_with_ranges(model, options, ranges, findings);

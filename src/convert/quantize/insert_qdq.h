@@ -7,7 +7,7 @@
 
 namespace assay::convert {
 
-// What became of a model's nodes.
+// The nodes of a model after quantizing it.
 struct QdqReport {
   bool changed = false;
   std::vector<Layer> layers;  // compute and elementwise nodes, in the order of the model
@@ -17,7 +17,7 @@ struct QdqReport {
   uint64_t weight_bytes_after = 0;
 };
 
-// What insert_qdq would do: plan_qdq without the nodes that work on a value without a range.
+// The plan of insert_qdq: plan_qdq without the nodes that work on a value without a range.
 QdqPlan plan_with_ranges(const ir::Model& model, QdqOptions options, const calibrate::Ranges& ranges,
                          Diagnostics& findings);
 

@@ -8,7 +8,7 @@
 
 namespace assay::convert {
 
-// Where a QuantizeLinear or DequantizeLinear goes, and on what it works.
+// The place of a QuantizeLinear or DequantizeLinear, and its operand.
 struct LinearNode {
   std::string_view op;
   std::string_view base;  // names are made of it

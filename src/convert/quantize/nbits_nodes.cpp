@@ -32,7 +32,7 @@ void put(std::byte* bytes, uint64_t index, uint32_t bits, int code) {
 
 int middle(const Blocks& blocks) { return blocks.asymmetric ? 0 : 1 << (blocks.bits - 1); }
 
-// What is summed up are its rows, along which the blocks run; it may be stored the other way round.
+// The matrix of a product. Its rows are summed up, along which the blocks run; it may be stored the other way round.
 struct Matrix {
   uint64_t rows;
   uint64_t columns;

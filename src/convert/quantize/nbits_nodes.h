@@ -20,7 +20,7 @@ struct NBitsWeight {
 // Precondition: `shape` is that of a matrix, and the blocks run along what is summed up.
 NBitsWeight add_nbits_weight(LinearNodes& nodes, std::string_view base, const tensor::Shape& shape,
                              const Blocks& blocks, const BlockCodes& codes);
-// Whether a MatMulNBits can do what a MatMul or Gemm does.
+// True if a MatMulNBits can do what a MatMul or Gemm does.
 bool has_nbits_form(const ir::Model& model, ir::NodeId node, const tensor::Shape& weight);
 // Puts it there.
 void make_nbits_node(ir::Model& model, ir::Edit& edit, ir::NodeId node, const NBitsWeight& weight);

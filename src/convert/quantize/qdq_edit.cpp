@@ -64,7 +64,8 @@ class QdqEditor {
     const QdqRole role = role_of_node(use.user);
     return role != QdqRole::none && role != QdqRole::activation;
   }
-  // What a node that works on integers makes is rounded for all who use it, else it could not be merged with it.
+  // True if a node that works on integers makes the value. It is rounded for all users, else the quantizer could not be
+  // merged with the node.
   bool is_made_of_integers(ir::ValueId value) const {
     ir::NodeId producer = model_[value].producer;
     while (producer && role_of_node(producer) == QdqRole::activation) {

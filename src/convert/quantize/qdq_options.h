@@ -6,7 +6,7 @@
 
 namespace assay::convert {
 
-// Which nodes are made to work on integers, by default all that quantizable_ops() names, and how.
+// Options for making nodes work on integers, by default all that quantizable_ops() names.
 struct QdqOptions {
   bool asymmetric = false;  // activations as uint8 with a zero point, in the place of int8 around 0
   bool per_channel = true;  // a scale for each output channel of a weight

@@ -10,7 +10,7 @@
 
 namespace assay::convert {
 
-// What is to be done; nothing is edited yet.
+// The edits that quantize a model; nothing is edited yet.
 struct QdqPlan {
   std::vector<QdqRole> roles;         // by node: of those that are to work on integers, else `none`
   std::vector<bool> is_quantized;     // by value: an activation that is rounded to integers

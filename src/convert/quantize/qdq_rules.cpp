@@ -32,7 +32,7 @@ bool stays_in_range(const ir::Model& model, const ir::Node& node) {
   return ir::written_word(model, node, "mode") != "cubic";
 }
 
-// What is added to a value that nothing else uses.
+// The constant that is added to a value that nothing else uses.
 std::optional<Place> added_constant(const ir::Model& model, ir::ValueId value) {
   const ir::Use* use = model[value].first_use;
   if (!use || use->next || model[use->user].is_outputs) return std::nullopt;

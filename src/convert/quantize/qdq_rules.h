@@ -10,7 +10,7 @@
 
 namespace assay::convert {
 
-// How an operator works on integers.
+// The way in which an operator works on integers.
 enum class QdqRole : uint8_t {
   none,
   compute,      // multiplies by weights: worth it by itself
@@ -19,7 +19,7 @@ enum class QdqRole : uint8_t {
   activation,   // is merged with the node before it
 };
 
-// Whether a factor is 1, as it is without the attribute.
+// True if a factor is 1, as it is without the attribute.
 bool is_one(const ir::Model& model, const ir::Node& node, std::string_view name);
 
 // The operators of all roles but `none`, in alphabetical order.
@@ -36,7 +36,7 @@ struct Place {
   ir::NodeId user;
   uint32_t index;
 };
-// Where a compute node's result gets its bias: in the node, or behind a MatMul. Empty: nowhere.
+// The place at which a compute node's result gets its bias: in the node, or behind a MatMul. Empty: nowhere.
 std::optional<Place> bias_place(const ir::Model& model, ir::NodeId node);
 
 }  // namespace assay::convert

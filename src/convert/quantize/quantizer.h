@@ -10,7 +10,7 @@
 
 namespace assay::convert {
 
-// How numbers become integers: round(x / scale) + zero_point, within the type.
+// The rule by which numbers become integers: round(x / scale) + zero_point, within the type.
 struct Quantizer {
   tensor::DType dtype = tensor::DType::int8;
   float scale = 1;
@@ -29,10 +29,10 @@ inline float number_at(tensor::Bytes floats, uint64_t index) {
 // int8 around 0, or uint8 from the lowest number to the highest, with 0 among them. The scale is above 0 in any case.
 Quantizer quantizer_of(const calibrate::Range& range, bool asymmetric);
 
-// Whether all numbers of a float32 tensor are finite.
+// True if all numbers of a float32 tensor are finite.
 bool is_finite(const tensor::Tensor& floats);
 
-// As int32, to be added to products of integers; empty if a number does not fit.
+// A bias as int32, to be added to products of integers; empty if a number does not fit.
 std::optional<tensor::Tensor> quantize_bias(const tensor::Tensor& floats, const std::vector<float>& scales);
 
 }  // namespace assay::convert

@@ -80,7 +80,7 @@ class ScaleSearch {
     return static_cast<float>(tensor::decode<tensor::kFloat16>(tensor::encode<tensor::kFloat16>(step)));
   }
 
-  // Of these shares of the range below and above 0; of a symmetric one, the first.
+  // The coding for these shares of the range below and above 0; of a symmetric one, the first.
   Coding coding_of(double below, double above, bool is_turned) const {
     if (!choice_.is_asymmetric) {
       const float step = step_of(std::max(-low_, high_) * below / highest_);

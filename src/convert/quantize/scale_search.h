@@ -5,7 +5,7 @@
 
 namespace assay::convert {
 
-// How numbers become small integers, and come back as (code - zero_point) * scale.
+// The rule by which numbers become small integers, and come back as (code - zero_point) * scale.
 struct Coding {
   float scale = 1;  // may be below 0
   int16_t zero_point = 0;
@@ -15,7 +15,7 @@ struct Coding {
   int16_t code(float number) const;
 };
 
-// What a search may choose.
+// Freedoms of a search.
 struct CodingChoice {
   bool is_asymmetric = false;  // from the lowest to the highest number, with 0 among them, instead of around 0
   bool may_clip = true;        // numbers beyond the codes; otherwise the range is that of the numbers
@@ -23,8 +23,8 @@ struct CodingChoice {
   bool rounds_scales = false;  // to float16, where it holds them
 };
 
-// Of all that the choice admits, the coding with the least square error that the search found; it is never greater than
-// that of the range of the numbers. `lowest` and `highest` are those of the codes.
+// The coding with the least square error that the search found, of all that the choice admits; never greater than that
+// of the range of the numbers. `lowest` and `highest` are those of the codes.
 Coding best_coding(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice);
 
 }  // namespace assay::convert

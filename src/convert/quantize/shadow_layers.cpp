@@ -12,7 +12,7 @@
 namespace assay::convert {
 namespace {
 
-// The same node again, behind it.
+// Adds a double of the node behind it.
 ir::NodeId add_double(const ir::Model& model, ir::Edit& edit, ir::NodeId id) {
   const ir::Node& node = model[id];
   const std::string_view name = model.text(model[node.results[0]].name);
@@ -40,7 +40,7 @@ std::vector<std::string> ranges_of(const ir::Model& model, const QdqPlan& plan, 
   return names;
 }
 
-// Their roles are those of the nodes that they double, which lose them.
+// Adds doubles of nodes, which take over their roles; the nodes lose them.
 std::vector<ShadowLayer> add_doubles(ir::Model& model, ir::Edit& edit, QdqPlan& plan) {
   std::vector<ShadowLayer> layers;
   std::vector<QdqRole> roles(plan.roles.size(), QdqRole::none);

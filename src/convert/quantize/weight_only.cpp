@@ -20,7 +20,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr uint32_t kWeight = 1;  // the operand, of all these operators
-// Of the operator set whose DequantizeLinear has a scale for each channel, and that has blocks and int4.
+// The operator set whose DequantizeLinear has a scale for each channel, and the one with blocks and int4.
 constexpr int64_t kVersionWithChannels = 13;
 constexpr int64_t kVersionWithBlocks = 21;
 
@@ -82,7 +82,7 @@ class WeightCompressor {
     return {};
   }
 
-  // Of the operator set whose DequantizeLinear takes such weights.
+  // The operator set whose DequantizeLinear takes such weights.
   int64_t needed_version() const {
     return options_.bits < 8 || options_.block_size > 0 ? kVersionWithBlocks : kVersionWithChannels;
   }

@@ -6,14 +6,14 @@
 
 namespace assay::convert {
 
-// How compressed weights stand in the model.
+// The form of compressed weights in the model.
 enum class WeightForm : uint8_t {
   dequantize,   // DequantizeLinear before the node
   matmulnbits,  // ONNX Runtime's own MatMulNBits in the place of MatMul
   either,       // MatMulNBits where the model's operator set has no DequantizeLinear for such weights
 };
 
-// Which weights become small integers, by default those of Conv, ConvTranspose, Gemm and MatMul, and how.
+// Options for making weights small integers, by default those of Conv, ConvTranspose, Gemm and MatMul.
 struct WeightOptions {
   uint32_t bits = 8;        // or 4
   uint64_t block_size = 0;  // numbers with one scale; 0: one scale for each output channel
