@@ -1,6 +1,6 @@
 #pragma once
 
-// What most sources include, parsed once. Sources include what they use all the same: the preset clang has no
+// Headers that most sources include, parsed once. Sources include what they use all the same: the preset clang has no
 // precompiled header.
 #include <algorithm>
 #include <array>

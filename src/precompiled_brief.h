@@ -1,6 +1,6 @@
 #pragma once
 
-// What most sources of the upper modules include, as in precompiled.h.
+// Headers that most sources of the upper modules include, like precompiled.h.
 #include "base/log.h"
 #include "precompiled.h"
 #include "results/run_report.h"

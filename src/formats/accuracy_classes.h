@@ -5,7 +5,7 @@
 
 namespace assay::formats {
 
-// How a function with a single metric is named in the peer's JSON.
+// The name of a function with a single metric in the peer's JSON.
 struct MetricClass {
   std::string_view function;
   std::string_view field;

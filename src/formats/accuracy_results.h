@@ -10,7 +10,7 @@ namespace assay::formats {
 void save_accuracy_results(const std::filesystem::path& path, const results::AccuracyResults& comparisons);
 // Error (io, parse) with the path as frame.
 results::AccuracyResults load_accuracy_results(const std::filesystem::path& path);
-// Whether the file names that class, at its end.
+// True if the file names that class, at its end.
 bool is_accuracy_results(const std::filesystem::path& path);
 
 }  // namespace assay::formats

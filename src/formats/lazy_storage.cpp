@@ -30,7 +30,7 @@ class LazyStorage final : public tensor::Storage {
     if (!buffer_) buffer_.emplace(made());
     return buffer_->bytes();
   }
-  // What is not held is made for the sink only.
+  // Streams the content; if it is not held, it is made for the sink only.
   void stream(FunctionRef<void(Bytes piece)> sink) const override {
     if (is_held()) return sink(bytes());
     const Buffer buffer = made();

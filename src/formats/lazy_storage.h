@@ -21,7 +21,7 @@ struct Buffer {
 
 // A storage of `size` bytes that `make` fills at their first use; may throw Error.
 tensor::StoragePtr make_lazy(uint64_t size, std::function<void(std::span<std::byte>)> make);
-// The same for `count` strings.
+// A storage of `count` strings that `make` gives at their first use.
 tensor::StoragePtr make_lazy_strings(uint64_t count, std::function<std::vector<std::string>()> make);
 // The bytes of `whole` from `offset` on; `whole` is not accessed before they are used.
 tensor::StoragePtr make_part(tensor::StoragePtr whole, uint64_t offset, uint64_t size);

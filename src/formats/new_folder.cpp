@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// Its slot among what a signal removes.
+// Makes the folder. Returns its slot among the things that a signal removes.
 int make_folder(const fs::path& path) {
   const fs::path full = absolute_path(path.has_filename() ? path : path.parent_path());
   std::error_code error;

@@ -34,11 +34,11 @@ using SavedData = std::variant<SavedInputs, SavedRuns>;
 // an iteration, or a folder of raw arrays with manifest.json. Files other than JSON hold one set of inputs.
 // Error (io, parse) with the path as frame.
 SavedData load_data(const std::filesystem::path& path);
-// Whether the file (by its first bytes) or the folder contains tensors.
+// True if the file (by its first bytes) or the folder contains tensors.
 bool is_data(const std::filesystem::path& path);
-// The same as inputs: results are refused with a hint to `data to-input`.
+// Loads inputs: results are refused with a hint to `data to-input`.
 SavedInputs load_inputs(const std::filesystem::path& path);
-// The same as results: one set of arrays becomes the run of a runner named after the file.
+// Loads results: one set of arrays becomes the run of a runner named after the file.
 SavedRuns load_results(const std::filesystem::path& path);
 
 // Error (usage) if the form that the name implies cannot hold so many runs of so many iterations.

@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What a lone array is called: it has no name of its own.
+// The name of a lone array, which has none of its own.
 std::string name_of(const fs::path& path) {
   const std::string stem = path.stem().native();
   return is_utf8(stem) && !stem.empty() ? stem : "array";

@@ -32,7 +32,7 @@ struct ShardTensor {
   std::optional<int64_t> rank;
 };
 
-// How a model is split over devices.
+// Hints for splitting a model over devices.
 struct ShardHints {
   std::string parallelism = "CP";
   std::vector<AttentionLayerHint> attention_layers;

@@ -9,7 +9,7 @@
 
 namespace assay::formats {
 
-// What a replay holds, also one of TensorRT. Error (parse) for other files.
+// The contents of a replay, also one of TensorRT. Error (parse) for other files.
 results::RecordedTactics parse_recorded_tactics(std::string_view text);
 
 // Tactics by layer: `conv.onednn:channels`.

@@ -25,7 +25,7 @@ size_t count_live(const ir::Model& model) {
   return count;
 }
 
-// Where nodes of any depth stand in the main graph.
+// The places of nodes of any depth in the main graph.
 class Places {
  public:
   explicit Places(const ir::Model& model) : model_(model) {
@@ -74,7 +74,7 @@ class Rest {
   const ir::Model& model() const { return model_; }
   bool is_alive(ir::NodeId node) const { return model_[node].alive; }
 
-  // Of the main graph or one of its bodies: only there can inputs of the model be seen.
+  // True for nodes of the main graph or one of its bodies: only there can inputs of the model be seen.
   bool can_take_out(ir::NodeId node) const { return model_.ancestor_in(node, model_.main_graph()).valid(); }
 
   void take_out(const std::vector<ir::NodeId>& refused) {
@@ -90,7 +90,7 @@ class Rest {
   bool is_empty() const {
     return model_[model_.main_graph()].node_count == 0 || model_.outputs(model_.main_graph()).empty();
   }
-  // Of all that was there, what is neither left nor was taken out by name.
+  // The number of nodes that were there and are neither left nor were taken out by name.
   size_t lost_count(size_t node_count) const { return node_count - count_live(model_) - taken_count_; }
 
   // The message with the names that nodes got here as the user knows them.

@@ -54,7 +54,7 @@ bool is_quantized_op(std::string_view op) {
          op == "QGemm";
 }
 
-// How a dequantised weight is scaled: by one factor, one an index of an axis, or one a block.
+// Counts the scaling of a dequantised weight: by one factor, one an index of an axis, or one a block.
 void count_granularity(const ir::Model& model, const ir::Node& node, results::QuantizationSummary& summary) {
   const ir::Value& weight = model[node.operands[0].value];
   summary.weight_types[tensor::name(model[weight.constant].tensor.dtype())] += 1;

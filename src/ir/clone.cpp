@@ -47,7 +47,7 @@ std::vector<NodeId> Cloner::copy_contents(GraphId from) {
   return made;
 }
 
-// What is around the body is mapped already.
+// Copies a body. Values around it are mapped already.
 void Cloner::copy_body(const Body& body) {
   for (const ValueId input : std::vector<ValueId>(model_[body.from].inputs)) {
     const Symbol name = fresh_name(model_.text(model_[input].name));

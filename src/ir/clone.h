@@ -10,12 +10,12 @@
 
 namespace assay::ir {
 
-// Where and how the contents of a graph are copied.
+// The plan of copying the contents of a graph.
 struct ClonePlan {
   NodeId before;       // the copies stand before this node, in its graph
   std::string prefix;  // values and nodes become `<prefix>_<name>`, with a number where that is taken
-  // What references to attributes of a function stand for: attributes, or references of the place they come to.
-  // nullptr: they stay as they are.
+  // Attributes of a function, or references of the enclosing place, that replace references; nullptr: references stay
+  // as they are.
   const std::map<Symbol, Attribute>* bindings = nullptr;
   // Forget named dims in types: in another place the names may stand for other sizes.
   bool drops_named_dims = false;
@@ -27,7 +27,7 @@ class Cloner {
  public:
   Cloner(Model& model, Edit& edit, const ClonePlan& plan) : model_(model), edit_(edit), plan_(plan) {}
 
-  // What stands for a value of the copied graph, such as an input; an invalid one leaves operands out.
+  // Replaces a value of the copied graph, such as an input; an invalid one leaves operands out.
   void map(ValueId from, ValueId to) { values_[from] = to; }
   ValueId mapped(ValueId from) const;
   // Gives the nodes of the copy in order. Initializers are copied as Constant nodes where there are no initializers: in

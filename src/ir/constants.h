@@ -13,9 +13,9 @@ struct NewConstant {
 };
 
 ValueId add_initializer(Edit& edit, NewConstant constant);
-// As a Constant node, which may stand in any graph.
+// Adds the constant as a Constant node, which may stand in any graph.
 NodeId add_constant_node(Edit& edit, NewConstant constant);
-// As an initializer, or as a Constant node where there are no initializers: in functions.
+// Adds the constant as an initializer, or as a Constant node in functions, which have no initializers.
 ValueId add_constant(Edit& edit, NewConstant constant);
 // An attribute that holds the tensor.
 Attribute tensor_attribute(Edit& edit, std::string_view name, tensor::Tensor tensor);

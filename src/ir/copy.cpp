@@ -14,7 +14,7 @@ std::span<T> copied(std::span<T> items, Arena& arena) {
 
 }  // namespace
 
-// What the copy may edit becomes its own; lists in attributes are never edited.
+// Copies the arrays that the copy may edit; lists in attributes are never edited.
 void Model::copy_arrays(Node& node) {
   node.operands = copied(node.operands, *arena_);
   node.results = copied(node.results, *arena_);

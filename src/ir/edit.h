@@ -33,7 +33,7 @@ class Edit {
       : model_(model), importing_(purpose == Purpose::import) {}
 
   const Model& model() const { return model_; }
-  // What is edited by this object and its copies from now on, until nobody holds the log any more.
+  // A log of the edits by this object and its copies from now on, until nobody holds it any more.
   std::shared_ptr<EditLog> log_edits();
 
   Symbol intern(std::string_view text) { return model_.symbols_.intern(text); }
@@ -78,7 +78,7 @@ class Edit {
   void set_attributes(NodeId node, std::span<const Attribute> attributes);
   void set_attribute(NodeId node, Attribute attribute);
   void remove_attribute(NodeId node, Symbol name);
-  // The same content under another name.
+  // The content of an attribute under another name.
   static Attribute renamed(Attribute attribute, Symbol name);
   void set_op(NodeId node, Symbol op, Symbol domain = kEmpty);
   void rename(NodeId node, std::string_view name);

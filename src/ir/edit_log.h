@@ -6,7 +6,7 @@
 
 namespace assay::ir {
 
-// What an Edit did to its model, for who keeps facts about it.
+// Edits of a model, for readers that keep facts about it.
 struct EditLog {
   std::vector<NodeId> nodes;    // made, changed or erased, each once or more
   std::vector<ValueId> values;  // with another declared type or default, and new inputs

@@ -82,7 +82,7 @@ void Edit::renumber(std::span<const GraphOrder> orders) {
   }
 }
 
-// Their uses are attached again with the nodes.
+// Permutes values. Their uses are attached again with the nodes.
 void Edit::permute_values(std::span<const NodeId> new_nodes, std::span<const ValueId> old_values) {
   permute(old_values, model_.values_);
   for (uint32_t i = 0; i < model_.values_.size(); ++i) {

@@ -166,7 +166,7 @@ class Excerpter {
     return pending_.back().to;
   }
 
-  // What is around a body is copied before it.
+  // Copies bodies. Values around a body are copied before it.
   void copy_bodies() {
     while (!pending_.empty()) {
       const Body body = pending_.back();

@@ -21,7 +21,7 @@
 
 namespace assay::ir {
 
-// Where an imported thing stands in its file: a whole field, the first `header` bytes of which are tag and length.
+// The place of an imported thing in its file: a whole field, the first `header` bytes of which are tag and length.
 struct SourceRange {
   uint64_t offset = 0;
   uint64_t size : 56 = 0;
@@ -38,7 +38,7 @@ struct Use {
   Use* next = nullptr;
 };
 
-// What defines a value.
+// The definition of a value.
 enum class ValueKind : uint8_t {
   undefined,    // nothing: a name that a damaged model uses and never defines
   input,        // of its graph; may have a tensor as default
@@ -48,7 +48,7 @@ enum class ValueKind : uint8_t {
 
 struct Value {
   Symbol name = kEmpty;
-  Symbol source_name = kEmpty;  // what its file calls it; what describes it there goes by this name
+  Symbol source_name = kEmpty;  // name in its file, and of its description there
   GraphId graph;
   NodeId producer;     // of results
   uint32_t index = 0;  // among the producer's results
@@ -57,7 +57,7 @@ struct Value {
   Use* first_use = nullptr;
   ValueKind kind = ValueKind::undefined;
   bool alive = true;
-  bool dirty = false;  // its type was edited
+  bool dirty = false;  // true: the type was edited
 };
 
 struct Node {
@@ -108,10 +108,10 @@ struct TensorEntry {
   tensor::Tensor tensor;
   std::shared_ptr<const SparseTensor> sparse;  // set: a sparse tensor, and `tensor` is empty
   std::string_view external_location;          // relative path as written; empty: not external
-  std::string_view name;                       // as in its TensorProto; lives as long as the model
+  std::string_view name;                       // name in its TensorProto; lives as long as the model
   std::string_view doc;                        // likewise
-  bool stripped = false;                       // its type is all there is; its bytes give an Error (unsupported)
-  bool dirty = false;                          // its content was edited
+  bool stripped = false;                       // only the type is there; bytes give an Error (unsupported)
+  bool dirty = false;                          // true: the content was edited
   bool renamed = false;                        // the name in its TensorProto no longer holds
   SourceRange source;
 };
@@ -156,7 +156,7 @@ class Model {
   Model(Model&&) = default;
   Model& operator=(Model&&) = default;
 
-  // The same model again, with the same ids; both may be edited. It shares weights, text and the source. O(nodes).
+  // A copy of the model with the same ids; both may be edited. It shares weights, text and the source. O(nodes).
   Model copy() const;
 
   const Header& header() const { return header_; }
@@ -172,7 +172,7 @@ class Model {
 
   std::span<const Use> outputs(GraphId graph) const { return nodes_[graphs_[graph.index].outputs_node].operands; }
   const Attribute* find_attribute(const Node& node, std::string_view name) const;
-  // Whether a stands before b; both in the same graph. O(1).
+  // True if a stands before b; both in the same graph. O(1).
   bool is_before(NodeId a, NodeId b) const { return nodes_[a].order < nodes_[b].order; }
   // The bodies of a node, in attribute order.
   std::vector<GraphId> bodies(const Node& node) const;

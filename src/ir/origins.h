@@ -7,14 +7,14 @@
 
 namespace assay::ir {
 
-// Where nodes and values that passes made come from, in terms of the model as it was imported. What was imported is its
+// The origins of nodes and values that passes made, in terms of the model as it was imported. An imported thing is its
 // own origin.
 class Origins {
  public:
   // The source nodes that a node stands for, ascending.
   std::vector<NodeId> of(NodeId node) const;
-  // Where a source value is to be had now: itself, or the value that took its place. It may have died since: then it
-  // was fused away.
+  // The value that stands for a source value now: itself, or the one that took its place. It may have died since: then
+  // it was fused away.
   ValueId current(ValueId source) const;
 
   // Merge rule: a new node stands for all that the nodes it replaces stood for.

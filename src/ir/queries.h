@@ -19,7 +19,7 @@ inline ValueId result(const Model& model, NodeId node, uint32_t index = 0) {
 // The node that computes the value; invalid for other values, and for none.
 inline NodeId producer(const Model& model, ValueId value) { return value ? model[value].producer : NodeId{}; }
 
-// Whether the value is an output of any graph.
+// True if the value is an output of any graph.
 inline bool is_output(const Model& model, ValueId value) {
   for (const Use& use : uses(model, value)) {
     if (model[use.user].is_outputs) return true;
@@ -27,7 +27,7 @@ inline bool is_output(const Model& model, ValueId value) {
   return false;
 }
 
-// Whether an attribute is only known when the enclosing function is called.
+// True if an attribute is only known when the enclosing function is called.
 inline bool has_references(const Node& node) {
   for (const Attribute& attribute : node.attributes) {
     if (attribute.is_reference()) return true;
@@ -35,7 +35,7 @@ inline bool has_references(const Node& node) {
   return false;
 }
 
-// Whether constants of this graph can be initializers: the body of a function holds them as nodes.
+// True if constants of this graph can be initializers: the body of a function holds them as nodes.
 inline bool has_initializers(const Model& model, GraphId graph) {
   return graph == model.main_graph() || model[graph].parent.valid();
 }

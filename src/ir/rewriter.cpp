@@ -110,7 +110,7 @@ void Rewriter::check_order(const Patch& patch, NodeId anchor) const {
   }
 }
 
-// What has no type of its own takes that of the value it replaces.
+// True if the new value's type is equal or says more. A value without a type takes that of the value it replaces.
 bool Rewriter::refines(ValueId new_value, ValueId old_value) const {
   const TypeId type = model_[new_value].type;
   return !type || model_.types().refines(type, model_[old_value].type);

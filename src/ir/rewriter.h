@@ -114,13 +114,13 @@ class Rewriter {
   bool apply(std::string_view reason, std::span<const NodeId> changed, FunctionRef<void()> change);
   // A change that is no patch (an order, a version), made through edit() by whoever records it; false: it must not be.
   bool record(std::string_view reason);
-  // The same for a change of one node, which stays.
+  // Records a change of one node, which stays.
   bool record(std::string_view reason, NodeId changed);
-  // The same for a node that gave way to others; made before it is recorded, by whoever asked is_done().
+  // Records that a node gave way to others; made before it is recorded, by whoever asked is_done().
   void record(std::string_view reason, NodeId removed, std::vector<NodeId> added);
   bool is_done() const { return steps_left() == 0; }
   uint64_t steps_left() const { return last_step_ - std::min<uint64_t>(last_step_, steps_.size()); }
-  // Whether an existing value may stand in for another whose node is then removed: its type says as much, and where the
+  // True if an existing value may stand in for another whose node is then removed: its type says as much, and if the
   // other is an output, it can take over its name.
   bool can_replace(ValueId old_value, ValueId new_value) const;
 

@@ -8,7 +8,7 @@
 
 namespace assay::ir {
 
-// Which values of the main graph stand for its outputs; names may have shell wildcards, operators any case.
+// Values of the main graph that stand for its outputs; names may have shell wildcards, operators any case.
 struct OutputSelection {
   std::vector<std::string> names;     // none, and no types and not everything: the model's own outputs
   std::vector<std::string> op_types;  // results of all nodes of these operators
@@ -19,7 +19,7 @@ struct OutputSelection {
   bool is_empty() const { return names.empty() && op_types.empty() && excluded.empty() && !is_everything; }
 };
 
-// Whether the names and wildcards of `excluded` hold the name.
+// True if the names and wildcards of `excluded` hold the name.
 bool is_excluded(const OutputSelection& selection, std::string_view name);
 
 // The selected values, none twice; the name of a node means its results. A pattern that fits nothing is a finding; a

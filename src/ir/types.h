@@ -12,11 +12,11 @@ namespace assay::ir {
 
 enum class TypeKind : uint8_t { tensor, sparse_tensor, sequence, optional, map, opaque };
 
-// What a value may hold. Which members count follows from the kind.
+// The type of a value. The kind decides which members count.
 struct Type {
   TypeKind kind = TypeKind::tensor;
   tensor::DType dtype = tensor::DType::undefined;  // element type of tensors, key type of maps
-  bool ranked = false;                             // whether dims are known at all
+  bool ranked = false;                             // false: dims are not known at all
   std::vector<DimId> dims;
   TypeId element;          // of sequences, optionals and maps
   Symbol domain = kEmpty;  // of opaque types
@@ -40,7 +40,7 @@ class TypeTable {
   const Type& operator[](TypeId id) const { return *types_[id.index]; }
   uint32_t size() const { return static_cast<uint32_t>(types_.size()); }
 
-  // Whether every value of type `a` is of type `b` too: `a` is equal or says more.
+  // True if every value of type `a` is of type `b` too: `a` is equal or says more.
   bool refines(TypeId a, TypeId b) const;
 
  private:

@@ -21,7 +21,7 @@ class NameCheck {
     GraphId graph;
     NodeId next;                                       // the node to look at next
     std::vector<GraphId> bodies;                       // of the node before, still to be entered
-    std::vector<std::pair<Symbol, ValueId>> replaced;  // what the names meant outside
+    std::vector<std::pair<Symbol, ValueId>> replaced;  // meanings of the names outside
   };
 
   void enter(GraphId graph);

@@ -14,7 +14,7 @@
 
 namespace assay::lint {
 
-// What checks look at.
+// The subject of checks.
 struct Subject {
   const ir::Model& model;
   const Diagnostics& load_findings;
@@ -22,10 +22,10 @@ struct Subject {
   const ops::Resolver& callees;
   const std::optional<RunInputs>& inputs;  // without them the model is not run
   ops::InterpreterOptions limits;
-  bool is_sound = true;  // as is_sound() says
+  bool is_sound = true;  // result of is_sound()
 };
 
-// What a check looks at, and what it does with it. One walk over the model serves the looks of all checks.
+// A look of a check at parts of the model. One walk over the model serves the looks of all checks.
 struct Look {
   void (*at_value)(const Subject& subject, ir::ValueId value, Findings& findings) = nullptr;  // each live one, by id
   // Each live one, bodies and functions included, by id.

@@ -19,7 +19,7 @@ class Findings {
  public:
   explicit Findings(const ir::Model& model);
 
-  // Where findings go from now on.
+  // Puts findings from now on into these entries.
   void set_target(std::vector<results::LintEntry>& entries) { entries_ = &entries; }
   // The entry may be completed until the next one is added.
   results::LintEntry& add(LintLevel level, std::string_view source, std::string_view code, std::string message);

@@ -12,7 +12,7 @@ using ir::ValueId;
 
 constexpr int kMostBetween = 8;
 
-// What may stand between a MatMul and Softmax: scales, masks, limits, casts.
+// Operators that may stand between a MatMul and Softmax: scales, masks, limits, casts.
 constexpr std::array<std::string_view, 12> kBefore = {"Mul",      "Div",  "Add", "Sub", "Where", "Cast",
                                                       "Identity", "Clip", "Min", "Max", "Tanh",  "Dropout"};
 constexpr std::array<std::string_view, 4> kBehind = {"Cast", "Identity", "Dropout", "Where"};

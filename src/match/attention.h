@@ -13,7 +13,7 @@ struct AttentionLayer {
   ir::ValueId q;
   ir::ValueId k;
   ir::ValueId v;
-  ir::NodeId last;                 // its result is the layer's result
+  ir::NodeId last;                 // gives the layer's result
   std::vector<ir::NodeId> before;  // nodes between MatMul and Softmax, from Softmax back
   ir::NodeId behind;               // a node after Softmax; invalid: none
   // If Q and K are both products: their factors.

@@ -141,7 +141,8 @@ class Search {
     if (value.kind == Plan::Kind::input || is_constant(goal.actual)) open_.push_back(std::move(state));
   }
 
-  // What was pushed last is tried first: the node in its own order of operands, then in the other, then without it.
+  // Pushes the tries, of which the last is made first: the node in its own order of operands, then in the other, then
+  // without it.
   void match_producer(State state, const Goal& goal, const Plan::PlanValue& value) {
     const Plan::PlanNode& planned = plan_.nodes[value.node];
     const NodeId producer = model_[goal.actual].producer;
@@ -241,7 +242,7 @@ class Search {
     open_.push_back(std::move(next));
   }
 
-  // What is not an output of the pattern is used within it only.
+  // True if all results that are not outputs of the pattern are used within it only.
   bool is_closed(const State& state) const {
     for (const NodeId id : state.nodes) {
       if (!id) continue;

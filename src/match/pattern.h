@@ -24,7 +24,7 @@ struct PatternNode {
   std::vector<std::string> inputs;    // values of the pattern; an empty one is an omitted operand
   std::vector<std::string> outputs;
   std::vector<AttributeRule> rules;
-  bool is_commutative = false;  // its two operands may be in either order
+  bool is_commutative = false;  // two operands, in either order
   bool is_optional = false;     // may be missing: its output is then its first input
 };
 

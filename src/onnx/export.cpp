@@ -143,7 +143,7 @@ fs::path resolved(const fs::path& path) {
   return fs::weakly_canonical(absolute_path(path), error);
 }
 
-// Where the model's external data lies; nothing for a model that is in no file.
+// The folder of the model's external data; nullopt for a model that is in no file.
 std::optional<fs::path> external_folder(const ir::Model& model, const SaveOptions& options) {
   if (!model.source()) return std::nullopt;
   const fs::path beside = absolute_path(model.source()->path()).parent_path();

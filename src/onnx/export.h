@@ -13,7 +13,7 @@
 
 namespace assay::onnx {
 
-// What a written model says besides what it is.
+// Facts in a written model besides the model itself.
 struct Additions {
   std::vector<ir::ValueId> outputs;  // values of the main graph that become outputs behind its own
   Versions versions;
@@ -27,7 +27,7 @@ struct SaveOptions {
   bool one_file = true;
   // A file that would be larger than this gets external data though nobody asked: no reader of ONNX accepts it.
   uint64_t single_file_limit = (uint64_t{1} << 31) - 1;
-  // Where the external data lies that the model was loaded with; empty: beside the file that it came from.
+  // The folder of the external data that the model was loaded with; empty: beside the file that it came from.
   std::filesystem::path external_folder;
   Additions additions;
 };
@@ -42,7 +42,7 @@ struct SaveReport {
 // place of weights that the model, or the one that it was loaded from, still needs.
 SaveReport save(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options = {});
 
-// The same in two steps, for files that appear together or not at all: written beside their places, then named.
+// Saves in two steps, for files that appear together or not at all: written beside their places, then named.
 class PendingSave {
  public:
   PendingSave(const ir::Model& model, const std::filesystem::path& path, const SaveOptions& options);
@@ -67,7 +67,7 @@ struct EncodeOptions {
   // Initializers of the main graph that are larger are not copied: they are listed, and the bytes refer to them as data
   // in a file that does not exist.
   std::optional<uint64_t> detach_above_bytes;
-  // What lies in files beside the model stays there, for a reader that is told the folder; otherwise it is copied.
+  // Leaves data in files beside the model there, for a reader that is told the folder; otherwise it is copied.
   bool keeps_external = false;
   Additions additions;
 };

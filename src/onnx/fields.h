@@ -135,7 +135,7 @@ enum : uint32_t {
 };
 }
 
-// Of onnx-data.proto: sequences and optionals share the numbers of what they hold.
+// Fields of onnx-data.proto: sequences and optionals share the numbers of what they hold.
 namespace container {
 enum : uint32_t { elem_type = 2, tensor = 3, sparse_tensor = 4, sequence = 5, map = 6, optional = 7 };
 }

@@ -9,7 +9,7 @@
 namespace assay::onnx {
 
 struct ImportOptions {
-  std::filesystem::path external_folder;  // where external data lies
+  std::filesystem::path external_folder;  // folder of external data
   bool ignore_external_data = false;      // weights outside the file stay unread
 };
 

@@ -37,7 +37,7 @@ Usages count_operators(const ir::Model& model) {
   return usages;
 }
 
-// What the model itself brings: looked up for every kind of operator.
+// Operators that the model itself brings: looked up for every kind of operator.
 struct Declared {
   std::set<std::pair<ir::Symbol, ir::Symbol>> functions;  // domain and name
   std::set<std::string_view> imported_domains;            // by the model or any function

@@ -13,7 +13,7 @@ namespace assay::onnx {
 // graph itself (names defined twice, never, …) goes into `findings`, as for a binary file.
 ir::Model parse_text(std::string_view text, Diagnostics& findings);
 
-// Whether the name is that of a file in this syntax: .onnxtxt, .onnxtext.
+// True if the name is that of a file in this syntax: .onnxtxt, .onnxtext.
 bool is_text_file(const std::filesystem::path& path);
 
 struct TextOptions {

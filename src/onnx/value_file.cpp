@@ -39,7 +39,7 @@ const Slot& slot_of(TypeKind kind) {
   fail(ErrorCode::unsupported, "values of opaque types cannot be read");
 }
 
-// What a sequence or an optional must hold. Error (parse) for content of another kind.
+// True if a field is the content of a sequence or an optional. Error (parse) for content of another kind.
 bool is_content(const Field& field, const Slot& slot) {
   if (field.number == slot.number) return true;
   for (const Slot& other : kSlots) {
@@ -50,7 +50,7 @@ bool is_content(const Field& field, const Slot& slot) {
   return false;
 }
 
-// Where each entry goes when the keys are sorted. Error (parse) for a key that stands twice.
+// The place of each entry when the keys are sorted. Error (parse) for a key that stands twice.
 template <typename Key>
 std::vector<size_t> sorted_order(const std::vector<Key>& keys) {
   std::vector<size_t> order(keys.size());

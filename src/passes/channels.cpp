@@ -118,7 +118,7 @@ bool Scaling::put_floats(uint64_t begin, uint64_t end, std::span<std::byte> out)
   return are_finite;
 }
 
-// What it is made of is read once, and needs no memory afterwards.
+// Passes the elements on piece by piece; the tensor that they are made of is read once, and needs no memory afterwards.
 template <typename Fn>
 bool Scaling::for_pieces(Fn&& put_piece) const {
   const uint64_t overflows = parallel_reduce(

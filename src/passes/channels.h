@@ -14,7 +14,8 @@ struct ChannelAffine {
   std::vector<double> shift;
 };
 
-// What a BatchNormalization at inference with constant parameters does; empty for others, and where that is not finite.
+// The affine function of a BatchNormalization at inference with constant parameters; empty for others, and if it is not
+// finite.
 std::optional<ChannelAffine> batch_normalization(PassRun& run, ir::NodeId node);
 
 // A node that multiplies with constant weights and adds a constant, if any: Conv, ConvTranspose, Gemm, MatMul.
@@ -36,8 +37,8 @@ struct Weighted {
 std::optional<Weighted> find_convolution(PassRun& run, ir::NodeId node);     // Conv or ConvTranspose
 std::optional<Weighted> find_matrix_product(PassRun& run, ir::NodeId node);  // Gemm, or MatMul with a matrix
 
-// What an Add, Sub, Mul or Div of the convolution's result with a constant does; empty unless the constant has one
-// number for each channel, or one for all.
+// The affine function of an Add, Sub, Mul or Div of the convolution's result with a constant; empty unless the constant
+// has one number for each channel, or one for all.
 std::optional<ChannelAffine> channel_arithmetic(PassRun& run, ir::NodeId node, const Weighted& convolution);
 
 // The tensor with each element times factor(index), which is the same for so many `neighbours`, rounded once; empty
@@ -45,7 +46,7 @@ std::optional<ChannelAffine> channel_arithmetic(PassRun& run, ir::NodeId node, c
 std::optional<tensor::Tensor> scaled(PassRun& run, const tensor::Tensor& tensor, uint64_t neighbours,
                                      std::function<double(uint64_t index)> factor);
 std::optional<tensor::Tensor> rounded(tensor::DType dtype, const std::vector<double>& elements);
-// Of each channel; zeros where there is no bias. Empty where its shape does not fit.
+// The bias of each channel; zeros if there is none. Empty if its shape does not fit.
 std::optional<std::vector<double>> bias_of(const Weighted& weighted);
 
 // Commits the weighted node with the affine function behind it in its weights; `behind` uses nothing but its result.

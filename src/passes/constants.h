@@ -15,7 +15,7 @@ std::optional<int64_t> integer_of(PassRun& run, ir::ValueId value);
 // Integers that are an operand from version `since` on, and an attribute before; empty where they are neither.
 std::optional<std::vector<int64_t>> integers_of(PassRun& run, const ops::Node& node, uint32_t operand_index,
                                                 std::string_view attribute, int64_t since);
-// Whether every element is this number, and has its sign.
+// True if every element is this number, and has its sign.
 bool is_filled_with(const tensor::Tensor& tensor, double number);
 
 tensor::Tensor integer_tensor(const std::vector<int64_t>& elements);

@@ -6,8 +6,8 @@
 
 namespace assay::passes {
 
-// What inference finds of values, with those that the pass has made. Of values in functions nothing is known: each call
-// has its own.
+// Inferred facts of values, with those that the pass has made. Of values in functions nothing is known: each call has
+// its own.
 class Inferred {
  public:
   explicit Inferred(PassRun& run) : run_(run) {}

@@ -2,7 +2,7 @@
 
 namespace assay::passes {
 
-// How passes keep weights that they merge something into.
+// Options of passes for weights that they merge something into.
 struct MergeOptions {
   // Large ones are tensor::make_derived() from the weights of the model, for who releases them.
   bool derives_weights = false;

@@ -6,8 +6,8 @@
 
 namespace assay::passes {
 
-// What the passes of one run are told. Each kind of pass has options of a type of its own, such as FoldOptions, beside
-// the pass; what is not set is the type's default.
+// Options of the passes of one run. Each kind of pass has options of a type of its own, such as FoldOptions, beside the
+// pass; an option that is not set is the type's default.
 class Options {
  public:
   template <typename T>

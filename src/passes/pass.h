@@ -16,7 +16,7 @@
 
 namespace assay::passes {
 
-// What a pass may do to the numbers that a model computes.
+// The effect that a pass may have on the numbers that a model computes.
 enum class PassClass {
   exact,     // same bits on the reference
   rounding,  // within the rounding of the operators that it merges
@@ -43,12 +43,12 @@ class PassRun {
   // For names, attributes and types that a patch needs.
   ir::Edit& edit() { return rewriter_.edit(); }
 
-  // What a node calls; also of nodes that this pass has made.
+  // The callee of a node, also of one that this pass has made.
   ops::Callee callee(ir::NodeId node);
-  // Whether it calls this operator of ai.onnx, not a function of that name, in a version that is known and as its
+  // True if the node calls this operator of ai.onnx, not a function of that name, in a version that is known and as its
   // schema says: operands that must be there are there, the first result too, attributes have their types.
   bool is_op(ir::NodeId node, std::string_view op);
-  // Whether types or shapes of its operands break the operator's rules, as far as they are known.
+  // True if types or shapes of its operands break the operator's rules, as far as they are known.
   bool is_refused(ir::NodeId node);
   // The operators or versions of nodes, or functions, were changed.
   void forget_callees() { callees_.reset(); }
@@ -57,8 +57,8 @@ class PassRun {
   // The tensor that a value always is: of an initializer, or of a Constant node. nullptr for others.
   const tensor::Tensor* constant(ir::ValueId value);
 
-  // What is inferred of the model: as it is now when a pass first asks, and in the pass always the same object, which
-  // then also knows what was made, unless functions or versions were edited. It goes from pass to pass.
+  // The inference of the model: as it is now when a pass first asks, and in the pass always the same object, which then
+  // also knows what was made, unless functions or versions were edited. It goes from pass to pass.
   const ops::Inference& inference();
   // The type of a value, found when the pass first asks for it: patches keep it.
   const ops::Type& type(ir::ValueId value);
@@ -86,7 +86,7 @@ class PassRun {
 // `Pass pass_<family>_<name>()`, which is registered by being there; it opens with `Before:`, `After:` and `Only if:`.
 // A pass that is defined elsewhere is private to whoever gives it to a pipeline.
 struct Pass {
-  std::string_view name;     // as users write it: `fold-constants`
+  std::string_view name;     // written by users: `fold-constants`
   std::string_view summary;  // one line for lists: lower case, no full stop
   PassClass pass_class = PassClass::exact;
   std::string_view needs = {};  // options that it does nothing without: it cannot be asked for by its name alone

@@ -12,10 +12,10 @@ namespace assay::passes {
 using PassNames = std::span<const std::string_view>;
 
 // The named sequences. Order matters, and stands in pipelines.cpp.
-PassNames cleanup_passes();   // what nothing needs
-PassNames folding_passes();   // what can be computed now
+PassNames cleanup_passes();   // remove things that nothing needs
+PassNames folding_passes();   // compute what can be computed now
 PassNames simplify_passes();  // all exact passes that make a model smaller
-PassNames fusion_passes();    // what merges operators, within their rounding
+PassNames fusion_passes();    // merge operators, within their rounding
 
 // The registered passes of these names. Error (usage) for a name that none has.
 std::vector<Pass> passes_named(PassNames names);

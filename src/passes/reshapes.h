@@ -9,10 +9,10 @@
 
 namespace assay::passes {
 
-// Whether a node keeps all elements of its first operand in their order: Reshape, Flatten, Squeeze, Unsqueeze.
+// True if a node keeps all elements of its first operand in their order: Reshape, Flatten, Squeeze, Unsqueeze.
 bool is_reshape(PassRun& run, ir::NodeId node);
-// What a Reshape needs as its target to give these dims: numbers, and -1 for one that only a run knows. Empty where
-// there are more of those, or a dim is 0.
+// The target of a Reshape that gives these dims: numbers, and -1 for one that only a run knows. Empty if there are more
+// of those, or a dim is 0.
 std::optional<std::vector<int64_t>> reshape_target(const ops::Dims& dims);
 
 }  // namespace assay::passes

@@ -11,7 +11,7 @@
 
 namespace assay::passes {
 
-// What a pass does with the nodes of one operator of ai.onnx.
+// A rule of a pass for the nodes of one operator of ai.onnx.
 template <typename Context>
 struct Rule {
   std::string_view op;

@@ -16,7 +16,7 @@ std::optional<uint64_t> sample_hash(const tensor::Tensor& tensor);
 // Same element type, shape and bits; not where they cannot be read.
 bool is_same(const tensor::Tensor& a, const tensor::Tensor& b);
 
-// Of an attribute without bodies: name, type and content.
+// A hash of an attribute without bodies: name, type and content.
 uint64_t hash(const ir::Model& model, const ir::Attribute& attribute);
 bool is_same(const ir::Model& model, const ir::Attribute& a, const ir::Attribute& b);
 

@@ -40,7 +40,8 @@ std::string Splicer::unique_prefix(NodeId node) {
   return uses == 0 ? prefix : fmt::format("{}_{}", prefix, uses);
 }
 
-// What was made for the result takes its name. Where an outer value cannot, a copy of it does.
+// Gives the outer value's name to the value that was made for the result. If an outer value cannot be replaced, a copy
+// takes its name.
 void Splicer::hand_over(const Handover& item, NodeId node, std::vector<NodeId>& made) {
   const ir::Model& model = run_.model();
   ir::Edit& edit = run_.edit();

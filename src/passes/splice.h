@@ -23,7 +23,7 @@ class Splicer {
   // The outputs of `contents` stand for the results of the node; there must be no refusal(). One step, named `reason`.
   // Gives the first node that came, or the one that stood behind; nothing when the rewriter is done.
   ir::NodeId splice(const Job& job, std::string_view reason);
-  // Why a node cannot give way to these contents; empty if it can.
+  // The reason for which a node cannot give way to these contents; empty if it can.
   std::string refusal(const Job& job) const;
 
  private:

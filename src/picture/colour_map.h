@@ -18,7 +18,7 @@ inline constexpr uint32_t kRampLength = 251;
 
 // Dark to light in steps that look equal: all 256 colours of a picture on a dark ground.
 std::vector<Colour> dark_palette();
-// The same on white, where the ramp goes from light to dark.
+// The colours of a picture on white, whose ramp goes from light to dark.
 std::vector<Colour> light_palette();
 
 // `level` from 0 to 1.

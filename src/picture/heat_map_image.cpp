@@ -37,7 +37,7 @@ class Colouring {
   double greatest_;
 };
 
-// How many pixels a cell of a small map is wide and high.
+// The width and height of a cell of a small map, in pixels.
 int64_t enlargement(const HeatMap& map) {
   constexpr uint32_t kSmall = 480;
   return std::max<int64_t>(1, kSmall / std::max(map.rows, map.columns));

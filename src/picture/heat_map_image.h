@@ -15,12 +15,12 @@ struct HeatRange {
   bool has_infinity = false;
 };
 
-// Of a logarithmic scale, zeros count as the least number above 0.
+// The range of a map; on a logarithmic scale, zeros count as the least number above 0.
 HeatRange heat_range(const results::HeatMap& map, HeatScale scale);
 
 // One pixel for each cell of a map, which must not be empty.
 Image heat_map_image(const results::HeatMap& map, HeatScale scale);
-// The same with a bar of all colours below it, and the numbers that its ends stand for.
+// The image with a bar of all colours below it, and the numbers that its ends stand for.
 Image heat_map_picture(const results::HeatMap& map, HeatScale scale);
 
 }  // namespace assay::picture

@@ -17,7 +17,7 @@ struct Layout {
 };
 static_assert(sizeof(Layout) == kFrameBytes);
 
-constexpr uint64_t kMostMemoryBytes = uint64_t{1} << 46;  // what a process can map
+constexpr uint64_t kMostMemoryBytes = uint64_t{1} << 46;  // the most that a process can map
 
 }  // namespace
 

@@ -8,7 +8,7 @@
 
 namespace assay::remote {
 
-// What precedes every message on the socket. The descriptor of its memory comes with the first byte, if it has one.
+// The head of every message on the socket. The descriptor of its memory comes with the first byte, if it has one.
 struct Frame {
   MessageKind kind = MessageKind::failed;
   uint64_t body_bytes = 0;

@@ -156,7 +156,7 @@ class IsolatedBackend final : public exec::Backend {
     }
   }
 
-  // What is built in is asked here; a library is tried in the worker.
+  // Refusals of a backend that is built in are asked for here; a library is tried in the worker.
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
     if (is_built_in(options_.backend, search)) return exec::make_backend(options_.backend)->refusals(model, search);
     return exec::refusals_of_preparing(*this, *exec::make_backend(options_.backend), model, search);

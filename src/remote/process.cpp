@@ -23,7 +23,7 @@ namespace assay::remote {
 namespace {
 
 constexpr int kFirstDescriptor = 3;
-constexpr int kAboveTargets = 16;  // where copies lie that are moved to 3, 4, …
+constexpr int kAboveTargets = 16;  // copies that are moved to 3, 4, … lie there
 
 // All that the child needs, made before it exists: it shares our memory and may only make system calls.
 struct Prepared {
@@ -127,7 +127,7 @@ Process::Process(const Launch& launch, std::span<const int> descriptors) {
 
 Descriptor Process::descriptor() const { return Descriptor(static_cast<int>(syscall(SYS_pidfd_open, id_, 0))); }
 
-// Whether it has ended.
+// Waits for the process. Returns true if it has ended.
 bool Process::reap(int flags) {
   int status = 0;
   pid_t ended = -1;

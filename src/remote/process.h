@@ -23,7 +23,7 @@ struct Launch {
   // Descriptors that become its standard input, output and errors; -1: our input, and our standard error for both
   // others.
   std::array<int, 3> streams = {-1, -1, -1};
-  bool has_group = false;  // what it starts is killed with it, also when a signal ends us
+  bool has_group = false;  // started processes are killed with it, also when a signal ends us
 };
 
 // A child process. It ends with the thread that started it.

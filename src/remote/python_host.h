@@ -14,7 +14,8 @@
 
 namespace assay::remote {
 
-// What a postprocessing or comparing function of a user gets: a dict with the attributes `runner_name` and `runtime`.
+// The argument of a user's function for postprocessing or comparing: a dict with the attributes `runner_name` and
+// `runtime`.
 struct IterationResult {
   std::string runner;
   std::optional<double> runtime_seconds;
@@ -22,7 +23,7 @@ struct IterationResult {
 };
 
 struct PythonOptions {
-  exec::LibrarySearch search;  // its interpreter, or the first python3 on PATH
+  exec::LibrarySearch search;  // finds its interpreter, or the first python3 on PATH
   double timeout_seconds = 0;  // for each answer; 0: none
   // Gets the tracebacks of scripts that failed, many lines each.
   std::function<void(std::string_view traceback)> show;
@@ -52,8 +53,8 @@ class PythonHost {
   // Names, and whether they passed.
   std::vector<std::pair<std::string, bool>> compare(const ScriptFunction& function, const IterationResult& a,
                                                     const IterationResult& b);
-  // What a script `pattern.py` says of its plugin and finds in the model of a file, as JSON: the plugin's name, the
-  // type of its node and the subgraphs that it can stand for. Error (unsupported): Python lacks a package.
+  // Answers of a script `pattern.py` about its plugin and the model of a file, as JSON: the plugin's name, the type of
+  // its node and the subgraphs that it can stand for. Error (unsupported): Python lacks a package.
   std::string match_subgraphs(const std::string& script, const std::string& model);
   // Has the function of a script `pattern.py` replace the subgraphs of `plugin`, which is JSON, in the model of a file,
   // and saves what it makes of it as another. Error (unsupported): Python lacks a package.

@@ -6,7 +6,7 @@
 
 namespace assay::remote {
 
-// What a worker process is told and answers about backends and sessions; each pair writes and reads the same parts.
+// Requests to a worker process about backends and sessions, and its answers; each pair writes and reads the same parts.
 
 struct PrepareRequest {
   std::string backend;
@@ -27,11 +27,11 @@ ProbeRequest read_probe(const ReceivedMessage& message);
 Message write_probed(const exec::Probe& probe);
 exec::Probe read_probed(const ReceivedMessage& message);
 
-// What is known of a session.
+// Facts of a session.
 struct SessionFacts {
   exec::Signature signature;
   std::string description;
-  std::map<std::string, exec::TapAnswer, std::less<>> answers;  // those that are not simply `given`
+  std::map<std::string, exec::TapAnswer, std::less<>> answers;  // answers other than `given`
 };
 Message write_prepared(const SessionFacts& facts, const Diagnostics& findings);
 // The code of every finding becomes `worker`, because codes are literals.
@@ -52,7 +52,7 @@ RunMessage read_run(const ReceivedMessage& message);
 Message write_value(std::string_view name, const tensor::Datum& value);
 tensor::NamedDatum read_value(const ReceivedMessage& message);
 
-// What is known of a run, after its values.
+// Facts of a run, after its values.
 struct RunFacts {
   double seconds = 0;
   std::vector<exec::LayerSeconds> profile;

@@ -16,7 +16,7 @@ struct SharedBytes {
   std::shared_ptr<const void> owner;
 };
 
-// Where a piece of a shared memory begins, and what is there.
+// A piece of a shared memory: its begin and its content.
 struct Placed {
   uint64_t offset;
   tensor::StoragePtr content;

@@ -16,7 +16,7 @@ namespace assay::schema {
 using DTypeSet = uint32_t;
 constexpr DTypeSet set_of(tensor::DType dtype) { return DTypeSet{1} << static_cast<unsigned>(dtype); }
 
-// Which types an argument may have. Sequences and optionals of something by the dtype of their tensors.
+// The types that an argument may have. Sequences and optionals of something by the dtype of their tensors.
 struct TypeSet {
   DTypeSet tensors = 0;
   DTypeSet sequences = 0;               // seq(tensor(x))
@@ -30,7 +30,7 @@ enum class ArgumentOption : uint8_t { single, optional, variadic };
 struct ArgumentSchema {
   std::string_view name;
   std::string_view variable;  // type variable as `T`; empty: a type of its own
-  TypeSet types;              // what it may be: of the variable, if there is one
+  TypeSet types;              // possible types: of the variable, if there is one
   ArgumentOption option = ArgumentOption::single;
   uint32_t min_arity = 1;   // of variadic ones
   bool homogeneous = true;  // variadic: all of one type
@@ -81,7 +81,7 @@ struct OperatorName {
   std::string_view name;
 };
 std::span<const OperatorName> operator_names();  // sorted by domain and name, each once
-// Whether any version of the operator is known; parses nothing.
+// True if any version of the operator is known; parses nothing.
 bool is_known_operator(std::string_view domain, std::string_view name);
 // `ai.onnx` is written as the empty domain everywhere within.
 std::string_view canonical_domain(std::string_view domain);

@@ -15,7 +15,7 @@ struct Variable {
   TypeSet types;
 };
 
-// What arguments refer to: the variables of their line and the words of the header.
+// Names that arguments refer to: the variables of their line and the words of the header.
 struct TypeNames {
   std::vector<Variable> variables;
   std::span<const TypeWord> words;
@@ -60,7 +60,7 @@ std::vector<ArgumentSchema> parse_arguments(std::string_view column, const TypeN
   }
 }
 
-// How many arguments a node may have: single ones and all before them are needed.
+// The least and greatest number of arguments of a node: single ones and all before them are needed.
 std::pair<uint32_t, uint32_t> arity(std::span<const ArgumentSchema> arguments) {
   uint32_t least = 0;
   uint32_t most = 0;

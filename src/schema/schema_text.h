@@ -20,7 +20,7 @@ struct NewestVersion {
   int64_t version;
 };
 
-// What the lines with @ say, of one text or of several.
+// The lines with @, of one text or of several.
 struct Header {
   int64_t ir_version = 0;
   std::vector<NewestVersion> domains;
@@ -28,7 +28,7 @@ struct Header {
   std::vector<TypeWord> type_words = element_words();
 };
 
-// What a line is sorted by.
+// The key by which lines are sorted.
 struct LineKey {
   std::string_view domain;
   std::string_view name;

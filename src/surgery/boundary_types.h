@@ -19,7 +19,7 @@ void complete_outputs(ir::Model& model);
 // Drops the shapes of all values that depend on one of these, whose types were loosened or changed, and infers them
 // again. Returns the contradictions found.
 std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, std::vector<ir::ValueId> changed);
-// The same where the edits of a model have been followed.
+// Infers again in a model whose edits have been followed.
 std::vector<ops::InferenceFinding> renew_shapes(ir::Model& model, ir::Edit& edit, ops::LiveInference& live,
                                                 std::vector<ir::ValueId> changed);
 

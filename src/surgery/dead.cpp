@@ -55,7 +55,7 @@ class Sweep {
     return graph.valid();
   }
 
-  // What is dead uses nothing any more, so that it can be erased in any order.
+  // Detaches dead nodes, which then use nothing any more and can be erased in any order.
   void detach_dead() {
     for (uint32_t i = 0; i < live_.size(); ++i) {
       if (!is_dead(NodeId{i})) continue;

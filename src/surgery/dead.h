@@ -7,7 +7,7 @@ namespace assay::surgery {
 // Removes nodes (also in bodies) and initializers that no output of the main graph needs. Inputs and functions are
 // kept.
 void remove_dead(ir::Model& model);
-// The same by an Edit of the model that somebody follows.
+// Removes them by an Edit of the model that somebody follows.
 void remove_dead(ir::Model& model, ir::Edit& edit);
 
 }  // namespace assay::surgery

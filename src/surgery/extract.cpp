@@ -131,7 +131,7 @@ class Extractor {
     throw Error(ErrorCode::usage, what + hint(missing)).remedied_by("inputs");
   }
 
-  // What else completes the cut, and outputs that no cut behind the inputs can give.
+  // A hint at the inputs that complete the cut, and at outputs that no cut behind the inputs can give.
   std::string hint(const std::vector<ValueId>& missing) const {
     const Frontier frontier = find_frontier(model_, inputs_, missing);
     if (!frontier.outputs.empty()) {

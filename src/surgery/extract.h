@@ -27,7 +27,7 @@ struct Extraction {
 
 // The inputs and then the outputs that the model will have. Error (usage) for unknown names.
 std::vector<ir::ValueId> boundary_values(const ir::Model& model, const Extraction& extraction);
-// Whether the type or shape of a named input, or the type of a named output, is still unknown from the boundaries and
+// True if the type or shape of a named input, or the type of a named output, is still unknown from the boundaries and
 // the model together.
 bool is_open(const ir::Model& model, const Extraction& extraction);
 

@@ -116,7 +116,7 @@ class Inserter {
     }
   }
 
-  // What depends on the consumers and stands not behind `last`, in order.
+  // The nodes that depend on the consumers and do not stand behind `last`, in order.
   std::vector<NodeId> dependents_before(NodeId last) {
     std::vector<bool> seen(model_.node_slots());
     std::vector<NodeId> found;

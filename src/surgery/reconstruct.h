@@ -12,7 +12,7 @@ namespace assay::surgery {
 // so. Removes the marks. Returns the names. Error (limit) if they do not fit into memory.
 std::vector<std::string> reconstruct(ir::Model& model, uint64_t seed);
 
-// The same with the elements from a full model under the same names. Error (usage) if it lacks one or has another type.
+// Reconstructs the elements from a full model under the same names. Error (usage) if it lacks one or has another type.
 std::vector<std::string> reconstruct(ir::Model& model, const ir::Model& full);
 
 }  // namespace assay::surgery

@@ -21,7 +21,7 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-// What the `*` of the pattern stands for in the name; nullopt if the name does not fit.
+// The part of the name that the `*` of the pattern stands for; nullopt if the name does not fit.
 std::optional<std::string_view> starred(std::string_view pattern, std::string_view name) {
   const size_t star = pattern.find('*');
   const std::string_view before = pattern.substr(0, star);
@@ -101,7 +101,7 @@ class Renamer {
     if (!choose_any(scopes, item, name, take)) fail_unknown("node", scopes, item.from, name);
   }
 
-  // What has the name itself goes before what fits it as a pattern.
+  // Chooses an object with the name itself before those that fit it as a pattern.
   template <typename Id, typename Name, typename Take>
   static bool choose_any(const std::vector<std::vector<Id>>& scopes, const Renaming& item, Name&& name, Take&& take) {
     for (const std::vector<Id>& ids : scopes) {

@@ -8,7 +8,7 @@
 
 namespace assay::surgery {
 
-// Where names that users type are looked for: in the main graph, then in its bodies, then in functions.
+// The order in which names that users type are looked for: in the main graph, then in its bodies, then in functions.
 class Scopes {
  public:
   explicit Scopes(const ir::Model& model);
@@ -20,7 +20,7 @@ class Scopes {
   // The node of this name, or that has a result of this name. Error (usage) for an unknown name, with the nearest one,
   // and for one that several nodes have.
   ir::NodeId node(std::string_view name) const;
-  // Whether one of two graphs is the other or stands in it.
+  // True if one of two graphs is the other or stands in it.
   bool are_nested(ir::GraphId a, ir::GraphId b) const;
 
  private:

@@ -42,7 +42,7 @@ std::string type_text(const Tensor& tensor) {
   return fmt::format("{}[{}]", tensor::name(tensor.dtype()), fmt::join(tensor.shape(), ","));
 }
 
-// Its elements if they are few, or else its type and shape.
+// The elements of a tensor if they are few, or else its type and shape.
 std::string text_of(const Tensor& tensor) {
   const bool is_scalar = tensor.shape().empty();
   const tensor::DTypeKind kind = tensor::kind(tensor.dtype());
@@ -143,7 +143,7 @@ class Setter {
   }
 
  private:
-  // As the operator says; of a function or an unknown operator, as the attribute is now.
+  // The type that the operator says; of a function or an unknown operator, that of the attribute now.
   AttributeType attribute_type(NodeId node, const std::string& name, const ir::Attribute* old) const {
     const ops::Callee& callee = callees_[node];
     if (callee.function != nullptr) check_parameter(*callee.function, node, name);
@@ -261,7 +261,7 @@ class Setter {
     return changed;
   }
 
-  // What is wrong with the model now and was not before.
+  // Findings about the model that it did not have before.
   std::vector<ops::InferenceFinding> new_findings() const {
     ops::Inference inference(model_);
     inference.run();

@@ -9,7 +9,7 @@
 
 namespace assay::surgery {
 
-// What the documentation of a stripped tensor says; the second is a weight that was 2:4 sparse.
+// The documentation of a stripped tensor; the second is a weight that was 2:4 sparse.
 inline constexpr std::string_view kStrippedMark = "TRT_WEIGHTLESS/";
 inline constexpr std::string_view kSparseMark = "TRT_WEIGHTLESS/SPARSE_2_4";
 

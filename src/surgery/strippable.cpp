@@ -17,7 +17,7 @@ using ir::ValueId;
 constexpr uint32_t kAll = UINT32_MAX;
 constexpr uint64_t kLarge = 1024;
 
-// Which operands of an operator are weights, and of how many elements at least.
+// The operands of an operator that are weights, and the least number of their elements.
 struct WeightRule {
   std::string_view op;
   uint32_t operands;  // the first so many
@@ -126,7 +126,7 @@ class WeightSearch {
 
   const ir::Model& model_;
   std::map<Key, const ir::Function*> functions_;
-  std::map<ValueId, std::vector<ValueId>> arguments_;  // what calls give for the inputs of functions
+  std::map<ValueId, std::vector<ValueId>> arguments_;  // arguments that calls give for the inputs of functions
   std::vector<uint64_t> least_;                        // by value: least number of elements of a weight
   std::vector<bool> is_weight_;                        // by value
   std::vector<ValueId> pending_;

@@ -112,7 +112,7 @@ std::vector<engine::ProfileShapes> read_profiles(const exec::Settings& settings)
   return profiles;
 }
 
-// Those of TensorRT, which are libraries for GPUs.
+// True for tactic sources of TensorRT, which are libraries for GPUs.
 bool is_gpu_source(const std::string& word) {
   constexpr std::array<std::string_view, 5> kSourcesOfGpus = {"cublas", "cublas_lt", "cudnn", "edge_mask_convolutions",
                                                               "jit_convolutions"};

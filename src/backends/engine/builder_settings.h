@@ -10,12 +10,12 @@
 
 namespace assay::backends {
 
-// What the settings say of how an engine is built, with the files that they name. `measures`: tactics are, also where
-// nobody asked for it. Error for files that cannot be read, (usage) for what makes no sense.
+// Reads the settings of building an engine, with the files that they name. `measures`: tactics are measured, also if
+// nobody asked for it. Error for files that cannot be read, (usage) for settings that make no sense.
 engine::BuilderConfig read_builder_config(const exec::Settings& settings, const engine::Device& device, bool measures,
                                           Diagnostics& findings);
 
-// How float16's error is seen, which computing in float32 hides.
+// Advice for seeing float16's error, which computing in float32 hides.
 inline constexpr std::string_view kFloat16Hint =
     "float32 is faster here; with `strict`, or `obey` for single layers, results are rounded to float16 after each "
     "operator";

@@ -12,7 +12,7 @@
 namespace assay::backends {
 namespace {
 
-// What a session was opened from and its plans need.
+// The source that a session was opened from and that its plans need.
 struct Origin {
   std::optional<engine::SavedPlan> plan;
   std::optional<ir::Model> model;
@@ -61,7 +61,7 @@ ir::Model load_refit(const std::string& path, const engine::Manifest& manifest) 
   return model;
 }
 
-// What cannot be loaded any more is not the model that it was.
+// The source model of a plan. A file that cannot be loaded any more is not the model that it was.
 std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   if (manifest.source.empty() || !is_file(manifest.source)) return std::nullopt;
   const auto load = [&]() -> std::optional<ir::Model> {
@@ -111,7 +111,7 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
                   fmt::format("`{}` was built for another machine ({}): built anew from `{}`", printable(path.string()),
                               difference, printable(refit.empty() ? manifest.source : refit)));
   }
-  Diagnostics told;  // what settings say was said
+  Diagnostics told;  // findings about settings, reported before
   exec::SessionOptions anew = options;
   anew.path = refit.empty() ? manifest.source : refit;
   plans = std::make_unique<Plans>(*origin->model, anew, std::move(devices), false, told);

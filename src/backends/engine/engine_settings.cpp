@@ -148,7 +148,7 @@ EngineSettings read_engine_settings(const exec::Settings& settings, const engine
   if (settings.has(kMarkDebug)) read.debug_values = settings.list(kMarkDebug);
   read.save_timing_cache = settings.text(kSaveCache);
   read.save_tactics = settings.text(kSaveTactics);
-  // What it cannot be added to is said before anything is measured.
+  // A cache that cannot be added to is refused before anything is measured.
   if (is_there(read.save_timing_cache)) load_cache(read.save_timing_cache);
   return read;
 }
@@ -177,7 +177,7 @@ void tell_unused_types(const exec::Settings& settings, const engine::Precision& 
   tell(kFloat8, "float8", "only quantisers of the model make it");
 }
 
-// What a plan has already may be asked for again.
+// Refuses settings that differ from those of the plan; the plan's own may be given again.
 void check_settings_of_plan(const exec::Settings& settings, const engine::Manifest& manifest) {
   const auto check = [&](std::string_view name, bool is_so) {
     if (!settings.has(name) || is_so) return;

@@ -12,13 +12,13 @@
 
 namespace assay::backends {
 
-// What the engine is told, by the names that it declares.
+// Settings of the engine, by the names that it declares.
 struct EngineSettings {
   engine::BuilderConfig config;
   std::optional<size_t> profile;          // the one that runs have; nullopt: the first that takes their inputs
   std::string save_engine;                // files; empty: nothing is saved
-  bool strips_plan = false;               // it has no weights
-  bool keeps_source = false;              // it has all weights of the source model
+  bool strips_plan = false;               // true: without weights
+  bool keeps_source = false;              // with all weights of the source model
   std::vector<std::string> debug_values;  // of the main graph, which no layer takes in
   std::string save_timing_cache;
   std::string save_tactics;

@@ -86,7 +86,7 @@ class EngineExecution final : public exec::Execution {
   struct Prepared {
     std::shared_ptr<const Planned> planned;
     std::unique_ptr<engine::Context> context;
-    std::vector<engine::LayerRecord> layers;  // where they are measured
+    std::vector<engine::LayerRecord> layers;  // set if layers are measured
   };
 
   Prepared& prepare(const Shapes& shapes) {

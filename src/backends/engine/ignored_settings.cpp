@@ -15,7 +15,7 @@ struct Ignored {
   std::string_view name;
   Kind kind = Kind::flag;
   bool is_list = false;
-  std::string_view words = {};  // those that it may be, joined by blanks; empty: any
+  std::string_view words = {};  // possible values, joined by blanks; empty: any
 };
 
 constexpr Ignored kIgnored[] = {

@@ -37,7 +37,7 @@ Lowered::Lowered(const engine::SavedPlan& plan, size_t number)
   index();
 }
 
-// What passes looked at is looked at again where layers pack it, one after the other.
+// Releases weights that passes looked at; layers that pack them look again, one after the other.
 void Lowered::release_weights() const {
   for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
     const tensor::StoragePtr& storage = model_[ir::TensorId{i}].tensor.storage();

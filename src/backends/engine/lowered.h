@@ -11,7 +11,7 @@
 
 namespace assay::backends {
 
-// Of inputs, by name.
+// Shapes of inputs, by name.
 using Shapes = std::map<std::string, tensor::Shape>;
 
 // A model lowered for one set of input shapes, and where the values of its source went.
@@ -20,13 +20,13 @@ class Lowered {
   // No layer takes in the values `apart` of the main graph.
   Lowered(const ir::Model& source, const Shapes& shapes, std::span<const std::string> apart,
           const engine::Precision& precision);
-  // As it was saved.
+  // Takes a lowered model as it was saved.
   Lowered(const engine::SavedPlan& plan, size_t number);
 
   const ir::Model& model() const { return model_; }
   const std::vector<engine::ValuePlace>& values() const { return values_; }
   const engine::NodeOrigins& origins() const { return origins_; }
-  // What a value of the source is now; invalid: it is computed inside a layer.
+  // The value that a value of the source is now; invalid: it is computed inside a layer.
   ir::ValueId current(std::string_view name) const;
   // The layer that computes a value inside; empty: none is known.
   std::string layer_with(std::string_view name) const;

@@ -43,7 +43,7 @@ Plans::Plans(const ir::Model& source, const exec::SessionOptions& options, Devic
   profiles_ = engine::make_profiles(signature_, settings_.config.profiles);
   check_profile();
   engine::check_precision(source, settings_.config.precision, findings);
-  static_cast<void>(exec::TappedValues(source, settings_.debug_values));  // they are there
+  static_cast<void>(exec::TappedValues(source, settings_.debug_values));  // error if one is missing
   if (options.settings.has(setting::kInt8) && !engine::has_quantizers(source)) {
     findings.warn("engine_setting", "", "engine: the model has no quantizers: nothing is computed in 8-bit integers");
   }
@@ -158,8 +158,9 @@ std::optional<size_t> Plans::saved_for(const Shapes& shapes) const {
   return found;
 }
 
-// Where shapes come with the feeds, nobody can ask beforehand which values will be there: all that are named are kept.
-// So are those between operators of float16, which have the same bits apart as within a layer.
+// Names of values that are kept apart. If shapes come with the feeds, nobody can ask beforehand which values will be
+// there: all that are named are kept. So are values between operators of float16, which have the same bits apart as
+// within a layer.
 std::vector<std::string> Plans::kept_apart(const Shapes& shapes) const {
   std::vector<std::string> names = settings_.debug_values;
   const engine::Precision& precision = settings_.config.precision;

@@ -16,8 +16,8 @@ namespace assay::backends {
 
 constexpr size_t kKeptPlans = 32;  // of a session, and contexts of an execution
 
-// What a session plans: a model for each set of shapes that comes, each once as long as it is among the last that were
-// asked for. What is planned before the first run stays. May be used from several threads.
+// The plans of a session: a model for each set of shapes that comes, each once as long as it is among the last that
+// were asked for. Plans made before the first run stay. May be used from several threads.
 class Plans {
  public:
   // Of a source model, which must outlive it. `measures`: tactics are, also where nobody asked for it.
@@ -26,17 +26,17 @@ class Plans {
   // Of a plan that has some already. It must outlive it, and have been built for this machine.
   Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, DevicesPtr devices, Diagnostics& findings);
 
-  // What was decided when a plan was built holds for all that is planned here.
+  // Uses the decisions of a built plan for all that is planned here.
   void adopt(const engine::Manifest& manifest);
   // And so do its tactics, if it was built for this machine.
   void adopt_tactics(const engine::Manifest& manifest);
   std::shared_ptr<const Planned> plan(const Shapes& shapes);
   // Nobody is told any more what is planned.
   void end_preparing() { is_preparing_ = false; }
-  // Of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
+  // The shapes of the inputs whose declared shape is open. Error (usage) for feeds outside the profiles.
   Shapes open_shapes(std::span<const exec::Feed> feeds) const;
   bool has_open_inputs() const;
-  // What is packed from now on goes into the plan that save_built() finishes, and not into memory: it is not run.
+  // Puts forms packed from now on into the plan that save_built() finishes, and not into memory: it is not run.
   void build_for(const std::filesystem::path& path);
   void save_built();
   // Plans for the shapes that each profile is tuned for; false: a profile leaves some input open.
@@ -84,7 +84,7 @@ class Plans {
   std::optional<engine::PlanSections> built_;
 };
 
-// Of the file that a model came from, and of the weights that it has in other files.
+// The checksum of the file that a model came from, and of the weights that it has in other files.
 uint64_t source_checksum(const ir::Model& model);
 
 }  // namespace assay::backends

@@ -82,7 +82,7 @@ inline constexpr Call<Value*, size_t, size_t, char**> kResizeString{252};
 // Entries that give no Status.
 inline constexpr size_t kGetErrorCode = 1;
 inline constexpr size_t kGetErrorMessage = 2;
-// Where the function is that frees an object of type T.
+// The offset of the function that frees an object of type T.
 template <typename T>
 inline constexpr size_t kRelease = 0;
 template <>

@@ -66,7 +66,7 @@ class Library {
   Allocator* allocator_ = nullptr;
 };
 
-// What the library says, without the places in its sources and on one line.
+// The library's message, without the places in its sources and on one line.
 std::string plain_message(std::string_view message);
 // The name of the node that a message is about; empty if it names none.
 std::string node_in_message(std::string_view message);

@@ -6,7 +6,7 @@
 namespace assay::backends::ort {
 namespace {
 
-// Where the bracket that opens at `begin` ends; the end of the text if it never does.
+// The end of the bracket that opens at `begin`; the end of the text if it never closes.
 size_t behind_bracket(std::string_view text, size_t begin) {
   int depth = 0;
   for (size_t i = begin; i < text.size(); ++i) {
@@ -16,7 +16,7 @@ size_t behind_bracket(std::string_view text, size_t begin) {
   return text.size();
 }
 
-// Where a place in the library's sources begins, as `/path/file.cc:181 type function(types) [with T = type] `.
+// The beginning of a place in the library's sources, as `/path/file.cc:181 type function(types) [with T = type] `.
 size_t find_place(std::string_view line) {
   const size_t file = std::min(line.find(".cc:"), line.find(".h:"));
   if (file == std::string_view::npos) return file;

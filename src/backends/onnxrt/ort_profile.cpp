@@ -62,7 +62,7 @@ class Runs {
     if (!has_ended_) end_run();
     for (size_t i = 0; i < layers_.size(); ++i) {
       std::vector<double>& times = times_[i];
-      if (times.size() > 1) times.erase(times.begin());  // what only the first run does is not counted
+      if (times.size() > 1) times.erase(times.begin());  // work of the first run alone is not counted
       const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
       std::ranges::nth_element(times, middle);
       layers_[i].seconds = *middle;

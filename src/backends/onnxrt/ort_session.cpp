@@ -30,11 +30,12 @@ constexpr uint64_t kDetachAboveBytes =
 // The session of the library, with what it needs as long as it lives.
 struct Holder {
   std::vector<FeedValue> weights;
-  std::optional<TemporaryFolder> profile;  // where the library writes the times of layers
+  std::optional<TemporaryFolder> profile;  // the library writes the times of layers there
   Owned<Session> session;
 };
 
-// What outputs of a run may refer to: the library gives items of sequences and contents of optionals as it got them.
+// Memory that outputs of a run may refer to: the library gives items of sequences and contents of optionals as it got
+// them.
 struct RunHolder {
   std::shared_ptr<Holder> session;
   std::vector<FeedValue> feeds;
@@ -112,7 +113,7 @@ class Maker {
     library_.call(kCreateSessionFromArray, library_.env(), encoded.bytes.data(), encoded.bytes.size(),
                   session_options.get(), &session);
     holder->session = library_.own(session);
-    // What the library has copied or packed is not read again.
+    // Weights that the library has copied or packed are not read again.
     for (const tensor::NamedDatum& weight : encoded.detached) weight.value.tensor().storage()->release();
     return holder;
   }
@@ -123,7 +124,7 @@ class Maker {
     library_.call(kEnableProfiling, session_options, (holder.profile->path() / "onnxrt").c_str());
   }
 
-  // Whether the next attempt may succeed: the model was too new, and what is new is not needed.
+  // True if the next attempt may succeed: the model was too new, and what is new is not needed.
   bool adapt(const std::string& message) {
     onnx::Versions& versions = encode_.additions.versions;
     const std::optional<int64_t> ir_version = number_behind(message, "max supported IR version: ");
@@ -163,7 +164,7 @@ tensor::Datum detached(const tensor::Datum& datum) {
   return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
 }
 
-// What the executions of a session share. The library runs a session from several threads at once.
+// State that the executions of a session share. The library runs a session from several threads at once.
 struct Prepared {
   const Library& library;
   const ir::Model& model;

@@ -45,7 +45,7 @@ class Library {
   Core* core_ = nullptr;
 };
 
-// What the library says, without the places in its sources and on one line.
+// The library's message, without the places in its sources and on one line.
 std::string plain_message(std::string_view message);
 
 }  // namespace assay::backends::ov

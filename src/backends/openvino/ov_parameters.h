@@ -9,7 +9,7 @@
 
 namespace assay::backends::ov {
 
-// Which inputs of a model are which parameters of the compiled one. The library takes inputs with a default as
+// The map from inputs of a model to parameters of the compiled one. The library takes inputs with a default as
 // constants and may drop inputs that nothing uses.
 class Parameters {
  public:

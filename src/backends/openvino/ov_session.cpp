@@ -25,7 +25,7 @@ std::vector<std::string> result_names(const ir::Model& model, const std::vector<
   return names;
 }
 
-// What the executions of a session share.
+// State that the executions of a session share.
 struct Prepared {
   Prepared(const Library& opened, const ir::Model& model, exec::TappedValues tapped, Owned<CompiledModel> made)
       : library(opened),

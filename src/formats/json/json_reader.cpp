@@ -14,7 +14,7 @@ constexpr size_t kMaxDepth = 64;
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Where the string that starts at `begin` ends: its closing quote, the first one that no odd number of backslashes
+// The end of the string that starts at `begin`: its closing quote, the first one that no odd number of backslashes
 // precedes. npos if there is none.
 size_t find_quote(std::string_view text, size_t begin) {
   for (size_t at = begin;; ++at) {

@@ -28,7 +28,7 @@ class JsonReader {
 
   explicit JsonReader(std::string_view text) : text_(text) {}
 
-  // What comes next.
+  // The kind of the next value.
   Kind peek();
   void begin_object();
   // The next key, or false after the last one, when the object ends. Each key must be followed by its value.

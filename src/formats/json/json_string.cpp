@@ -33,7 +33,7 @@ class Escapes {
     if (!is_high || !rest_.starts_with("\\u")) return first;
     rest_.remove_prefix(1);
     const uint32_t second = unit();
-    if (second < 0xDC00 || second > 0xDFFF) return first;  // which no character is
+    if (second < 0xDC00 || second > 0xDFFF) return first;  // a number that no character has
     return 0x10000 + ((first - 0xD800) << 10) + (second - 0xDC00);
   }
   uint32_t unit() {

@@ -23,8 +23,8 @@ struct NpyHeader {
   bool big_endian = false;
   bool fortran_order = false;
   tensor::Shape shape;
-  uint64_t data_offset = 0;  // where the elements start
-  uint64_t data_bytes = 0;   // their size
+  uint64_t data_offset = 0;  // begin of the elements
+  uint64_t data_bytes = 0;   // size of the elements
 };
 
 bool starts_as_npy(std::string_view start);

@@ -90,7 +90,7 @@ class HeaderText {
     const auto [end, error] = std::from_chars(text_.data(), text_.data() + text_.size(), value);
     if (error != std::errc() || value < 0) fail(ErrorCode::parse, "npy header: expected a dim at `{}`", rest());
     text_.remove_prefix(static_cast<size_t>(end - text_.data()));
-    accept('L');  // as Python 2 wrote it
+    accept('L');  // written by Python 2
     return value;
   }
   std::string rest() const { return printable(text_.substr(0, 20)); }
@@ -98,13 +98,13 @@ class HeaderText {
   std::string_view text_;
 };
 
-// Where the dict starts and how long it is.
+// The begin and the size of the dict.
 struct HeaderPlace {
   uint64_t begin;
   uint64_t size;
 };
 
-// As the fixed part says; the file may end before.
+// The place of the dict, as the fixed part says; the file may end before.
 HeaderPlace find_dict(std::string_view start) {
   if (!starts_as_npy(start)) fail(ErrorCode::parse, "not an .npy: it does not start with \\x93NUMPY");
   const uint64_t version = start.size() > 6 ? static_cast<uint8_t>(start[6]) : 0;

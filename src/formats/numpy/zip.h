@@ -18,7 +18,7 @@ struct ZipMember {
   uint16_t method = 0;
   uint32_t crc = 0;
   uint64_t packed_bytes = 0;  // in the file
-  uint64_t bytes = 0;         // its own
+  uint64_t bytes = 0;         // size of the member
   uint64_t data_offset = 0;
 };
 
@@ -28,7 +28,7 @@ bool starts_as_zip(std::string_view start);
 std::vector<ZipMember> read_zip_directory(const MappedFile& file);
 // The content: mapped if stored, otherwise inflated and checked on first use.
 tensor::StoragePtr zip_storage(const std::shared_ptr<const MappedFile>& file, const ZipMember& member);
-// Its first `count` bytes, or all.
+// The first `count` bytes of the content, or all.
 std::string zip_start(const MappedFile& file, const ZipMember& member, uint64_t count);
 
 // Writes an archive of stored members; without dates, so that equal content gives equal files.

@@ -85,7 +85,7 @@ Tensor read_content(JsonReader& reader, const FilePtr& file) {
   return is_text ? decode_text(reader.string(), file) : read_peer_array(reader, file);
 }
 
-// What torch.save wrote, in base64.
+// Reads base64 of a file by torch.save.
 Tensor read_torch(JsonReader& reader, const FilePtr& file) {
   const std::string bytes = base64_bytes(reader.string().text());
   return with_frame([] { return std::string("a torch tensor (polygraphy class `Tensor`)"); },

@@ -8,7 +8,7 @@
 
 namespace assay::formats {
 
-// What a pickle describes, as data: nothing is looked up, called or imported.
+// The description in a pickle, as data: nothing is looked up, called or imported.
 struct PickleValue {
   // A global is `module name`; a call has the callee and its arguments as items; a persistent value has its id.
   enum class Kind : uint8_t { none, boolean, integer, text, global, tuple, call, persistent };

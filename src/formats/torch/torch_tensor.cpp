@@ -61,7 +61,7 @@ std::vector<int64_t> integers(const PickleValue& tuple) {
   return numbers;
 }
 
-// Where the elements of a tensor lie.
+// The layout of a tensor's elements.
 struct Layout {
   DType dtype = DType::undefined;
   std::string key;  // of the storage
@@ -102,7 +102,7 @@ DType dtype_of(const PickleValue& call, std::string_view storage_class) {
   return found->dtype;
 }
 
-// Of the call that makes the tensor.
+// The layout in the call that makes the tensor.
 Layout layout_of(const PickleValue& call) {
   const PickleValue& callee = item(call, 0, Kind::global);
   if (callee.text == "torch._utils _rebuild_parameter") return layout_of(item(call, 1, Kind::call));

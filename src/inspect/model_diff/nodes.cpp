@@ -28,7 +28,7 @@ std::string attribute_of_body(const ir::Model& model, GraphId body) {
   return "";
 }
 
-// Where a graph stands, from the inside out; empty for the main graph.
+// The place of a graph, from the inside out; empty for the main graph.
 std::string graph_label(const ir::Model& model, GraphId graph) {
   std::string label;
   for (; model[graph].parent; graph = model.enclosing(graph)) {

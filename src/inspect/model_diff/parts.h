@@ -34,14 +34,14 @@ struct OperandPair {
 // The operands, or the outputs of graphs, that are not the same values; `word` is `input` or `output`.
 void diff_wiring(const DiffContext& context, std::string_view word, const OperandPair& operands,
                  std::vector<results::FactChange>& changes);
-// Whether the two operands, either of which may be omitted, are the same value.
+// True if the two operands, either of which may be omitted, are the same value.
 bool correspond(const DiffContext& context, ir::ValueId a, ir::ValueId b);
 // The name of a value; with its producer if `with_origin`.
 std::string operand_text(const ir::Model& model, ir::ValueId value, bool with_origin);
 // Adds the change unless both sides are the same.
 void add_change(std::string what, std::string before, std::string after, std::vector<results::FactChange>& changes);
 
-// Whether types are the same; caches pairs.
+// Compares types; caches pairs.
 class TypeComparison {
  public:
   explicit TypeComparison(const DiffContext& context) : context_(context) {}

@@ -13,7 +13,7 @@ struct Tolerance {
 
 // Element type and shape.
 bool same_tensor_type(const ir::TensorEntry& a, const ir::TensorEntry& b);
-// Whether the elements are the same bits; Error (io, parse) if they cannot be read. Types and shapes must be the same.
+// True if the elements are the same bits; Error (io, parse) if they cannot be read. Types and shapes must be the same.
 bool same_elements(const ir::TensorEntry& a, const ir::TensorEntry& b);
 // Reads both tensors tile by tile. Types and shapes must be the same.
 results::TensorDistance tensor_distance(const ir::TensorEntry& a, const ir::TensorEntry& b, const Tolerance& tolerance);

@@ -5,7 +5,7 @@
 namespace assay::lint {
 namespace {
 
-// What stays on purpose: constants themselves, and what quantised or sparse weights are stored as.
+// True for nodes that stay on purpose: constants themselves, and stored forms of quantised or sparse weights.
 bool stays(std::string_view op) {
   return op == "Constant" || op == "ConstantOfShape" || op == "QuantizeLinear" || op == "DequantizeLinear";
 }

@@ -29,7 +29,7 @@ void report_interface(const Subject& subject, std::string_view what, ir::ValueId
   }
 }
 
-// Of the main graph: bodies may leave types out.
+// Looks at the main graph: bodies may leave types out.
 void look_at_interface(const Subject& subject, Findings& findings) {
   const ir::GraphId main = subject.model.main_graph();
   for (const ir::ValueId input : subject.model[main].inputs) report_interface(subject, "input", input, findings);

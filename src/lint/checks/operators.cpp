@@ -50,7 +50,7 @@ class NextVersions {
   std::unordered_map<const schema::Schema*, const schema::Schema*> next_;
 };
 
-// What the operator's next version no longer has.
+// Reports operators that the next version no longer has.
 void report_deprecated(const Subject& subject, ir::NodeId id, NextVersions& versions, Findings& findings) {
   const schema::Schema& schema = *subject.callees[id].schema;
   if (schema.deprecated) {

@@ -69,7 +69,7 @@ class Run {
   bool note(ir::NodeId node, const Error& error) {
     const bool is_reported = findings_.is_failing(node) || has_failing_body(model_, node, findings_);
     if (is_reported || error.code() == ErrorCode::unsupported) return true;
-    // What a run may not take is no fault of the model.
+    // A limit of the run is not a fault of the model.
     if (error.code() == ErrorCode::limit) {
       findings_.add(LintLevel::warning, kReference, "limit", node, error.line()).remedy = error.remedy();
       return true;

@@ -13,11 +13,11 @@ namespace {
 using tensor::DType;
 
 constexpr double kGreatestHalf = 65504;
-constexpr double kHalfOverflow = 65520;  // what rounds to infinity in float16
+constexpr double kHalfOverflow = 65520;  // rounds to infinity in float16
 constexpr uint64_t kPiece = 1 << 16;
 constexpr uint64_t kTile = 1024;
 
-// What is notable among the elements of a tensor.
+// Notable elements of a tensor.
 struct Census {
   uint64_t nans = 0;
   uint64_t infinities = 0;

@@ -70,7 +70,7 @@ void GraphMatcher::match_unique(Parts parts) {
   });
 }
 
-// What cannot be told apart is paired in order; each pair decides more around it.
+// Pairs nodes that cannot be told apart in order; each pair decides more around it.
 void GraphMatcher::match_in_order(Parts parts) {
   for_each_open_key(parts, [&](std::span<const Keyed> in_a, std::span<const Keyed> in_b) {
     size_t next = 0;

@@ -8,7 +8,7 @@
 
 namespace assay::match {
 
-// What identifies the inputs and outputs of the main graph, by position: the same number on both sides means that they
+// Identities of the inputs and outputs of the main graph, by position: the same number on both sides means that they
 // correspond.
 struct InterfaceSeeds {
   std::vector<uint64_t> inputs;

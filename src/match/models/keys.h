@@ -14,7 +14,7 @@ struct MatchSide {
   const NodeHashes& hashes;
 };
 
-// What two nodes must have in common; several are joined by |.
+// Properties that two nodes must have in common; several are joined by |.
 using Parts = uint32_t;
 inline constexpr Parts kNothing = 0;
 inline constexpr Parts kName = 1;  // of the node; of its first result where the node has none

@@ -7,7 +7,7 @@
 
 namespace assay::match {
 
-// Which parts of two models correspond. Ids are invalid where there is no counterpart.
+// Corresponding parts of two models. Ids are invalid if there is no counterpart.
 struct Matching {
   std::vector<ir::NodeId> nodes_in_b;    // by node of A
   std::vector<ir::NodeId> nodes_in_a;    // by node of B

@@ -79,7 +79,7 @@ void GraphPairs::follow_users(const Link& link, Parts parts) {
   });
 }
 
-// Whether the first results go to the same place of nodes that correspond. A few uses tell.
+// True if the first results go to the same place of nodes that correspond. A few uses tell.
 bool GraphPairs::has_same_users(NodeId a, NodeId b) const {
   constexpr int kLooks = 16;
   const ir::Node& node_a = a_.model[a];

@@ -17,7 +17,7 @@ class GraphPairs {
   GraphPairs(const MatchSide& a, const MatchSide& b, std::pair<ir::GraphId, ir::GraphId> graphs, Matching& matching)
       : a_(a), b_(b), graph_a_(graphs.first), graph_b_(graphs.second), matching_(matching) {}
 
-  // Whether the node belongs to the graph and has no counterpart yet.
+  // True if the node belongs to the graph and has no counterpart yet.
   bool is_open_a(ir::NodeId node) const;
   bool is_open_b(ir::NodeId node) const;
   ir::NodeId counterpart(ir::NodeId a) const { return matching_.nodes_in_b[a.index]; }
@@ -28,7 +28,8 @@ class GraphPairs {
   // Matches producers and users of what corresponds where the nodes are the same by themselves and no other pair is
   // possible.
   void spread();
-  // The same from all pairs on where the nodes have less in common: with kNothing, an operand and users of the result.
+  // Like spread, but from all pairs on, and for nodes that have less in common: with kNothing, an operand and users of
+  // the result.
   void spread_from_start(Parts parts);
   bool has_same_users(ir::NodeId a, ir::NodeId b) const;
   bool shares_operand(ir::NodeId a, ir::NodeId b) const;

@@ -30,7 +30,7 @@ class EditGraph {
     return history_[static_cast<size_t>(edits)][static_cast<size_t>((diagonal + edits) / 2)];
   }
 
-  // Where a diagonal starts after one more edit: one down from the upper neighbour, or one right from the lower one.
+  // The start of a diagonal after one more edit: one down from the upper neighbour, or one right from the lower one.
   int64_t start(int64_t edits, int64_t diagonal) const {
     if (edits == 0) return 0;
     const int64_t left = reach(edits - 1, diagonal - 1);

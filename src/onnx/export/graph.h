@@ -18,7 +18,7 @@ class GraphExporter {
  public:
   GraphExporter(const ir::Model& model, TensorExporter& tensors);
 
-  // Whether the source's bytes can be used as they are.
+  // True if the source's bytes can be used as they are.
   bool is_clean(ir::GraphId graph) const;
   bool is_clean(const ir::Function& function) const;
   Rope graph(ir::GraphId id);

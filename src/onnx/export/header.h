@@ -26,7 +26,7 @@ class HeaderExporter {
   void source_field(Rope& rope, const Field& field) { write_once(rope, field.number); }
   // Fields whose numbers are smaller than the graph's, for a model without source.
   void before_graph(Rope& rope);
-  // What the source had no field of.
+  // Writes the fields that the source did not have.
   void rest(Rope& rope);
 
  private:

@@ -19,7 +19,7 @@ class Rope {
   uint64_t size() const { return size_; }
 
   void borrow(Bytes bytes);
-  void borrow(tensor::StoragePtr storage);  // its bytes are asked for when they are written
+  void borrow(tensor::StoragePtr storage);  // bytes are asked for when they are written
   void literal(std::string_view text);
   void append(Rope&& other);
 
@@ -29,7 +29,7 @@ class Rope {
   void float_field(uint32_t field, float value);
   void text_field(uint32_t field, std::string_view text);
   void message_field(uint32_t field, Rope&& content);
-  // What a text field takes.
+  // The size of a text field.
   static uint64_t text_field_size(uint32_t field, std::string_view text);
 
   std::vector<std::byte> to_bytes() const;

@@ -53,12 +53,12 @@ bool TensorExporter::is_clean(const ir::TensorEntry& entry, bool is_initializer)
   return !moves(entry) && !goes_outside(entry, is_initializer);
 }
 
-// Whether data outside the model must be written anew: the file that holds it may be left behind or replaced.
+// True if data outside the model must be written anew: the file that holds it may be left behind or replaced.
 bool TensorExporter::moves(const ir::TensorEntry& entry) const {
   return !entry.external_location.empty() && (placement_.leaves_folder || !placement_.external_name.empty());
 }
 
-// What was outside stays so even where it is no initializer.
+// True if the tensor goes outside. One that was outside stays so even if it is not an initializer.
 bool TensorExporter::goes_outside(const ir::TensorEntry& entry, bool is_initializer) const {
   const bool may_go = !entry.sparse && !entry.stripped && (is_initializer || !entry.external_location.empty());
   return may_go && !placement_.external_name.empty() && tensor::bit_width(entry.tensor.dtype()) > 0 &&

@@ -12,7 +12,7 @@
 
 namespace assay::onnx {
 
-// Where the weights of a model go when it is written.
+// The place of a model's weights when it is written.
 struct Placement {
   // Initializers of more than `threshold` bytes go into this file beside the model; empty: all stay inside.
   std::string external_name;
@@ -37,7 +37,7 @@ class TensorExporter {
  public:
   TensorExporter(const ir::Model& model, const Placement& placement) : model_(model), placement_(placement) {}
 
-  // Whether the bytes in the source still hold for this tensor.
+  // True if the bytes in the source still hold for this tensor.
   bool is_clean(const ir::TensorEntry& entry, bool is_initializer) const;
   Rope tensor(const ir::TensorEntry& entry, std::string_view name, bool is_initializer);
   Rope sparse_tensor(const ir::TensorEntry& entry, std::string_view name);

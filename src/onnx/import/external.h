@@ -12,7 +12,7 @@
 
 namespace assay::onnx {
 
-// What a TensorProto says about data outside the model file.
+// The reference of a TensorProto to data outside the model file.
 struct ExternalReference {
   std::string_view location;  // relative path, in the model file
   std::optional<uint64_t> offset;

@@ -63,7 +63,7 @@ class GraphImporter {
   AttributeImporter attributes_;
   Diagnostics& findings_;
   std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
-  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // what names meant outside of the bodies
+  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // meanings of names outside of the bodies
   ir::Symbol last_name_;                                      // see value_name()
   std::vector<ir::Symbol> names_;                             // reused while nodes are read
   std::vector<ir::ValueId> operands_;

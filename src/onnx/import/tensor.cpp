@@ -33,7 +33,7 @@ bool is_typed_data(uint32_t number) {
          number == field::tensor::double_data || number == field::tensor::uint64_data;
 }
 
-// Whether a repeated field carries anything: an empty packed run does not.
+// True if a repeated field carries anything: an empty packed run does not.
 bool has_content(const Field& field) {
   return field.type != WireType::bytes || field.number == field::tensor::string_data || !field.payload.empty();
 }
@@ -108,7 +108,7 @@ void TensorImporter::read_external(const Message& message, ExternalReference& re
   if (key == "length") reference.length = parse_number(value, key);
 }
 
-// Whether the file says of a tensor that has no data that they were taken out.
+// True if the file says of a tensor without data that they were taken out.
 bool TensorImporter::is_stripped(const Parts& parts, uint64_t count) {
   const bool has_data = parts.is_external || !parts.typed.fields.empty() || (parts.raw && !parts.raw->empty());
   const bool is_marked = parts.doc.find(ir::kWeightless) != std::string_view::npos;

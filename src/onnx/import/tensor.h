@@ -29,7 +29,7 @@ class TensorImporter {
   ir::TensorEntry import_sparse(const Message& message);
 
  private:
-  // What a TensorProto says, before its sizes are checked.
+  // The parts of a TensorProto, before its sizes are checked.
   struct Parts {
     std::string_view name;
     std::string_view doc;

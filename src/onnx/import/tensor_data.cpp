@@ -141,7 +141,7 @@ class TypedStrings : public tensor::Storage {
   mutable std::vector<std::string> strings_;
 };
 
-// Whether the packed run can be used where it stands: same width in the field as in memory.
+// True if the packed run can be used where it stands: same width in the field as in memory.
 bool is_in_place(const TypedData& data, DType dtype) {
   return data.fields.size() == 1 && data.fields[0].type == WireType::bytes && is_fixed(typed_field(dtype));
 }

@@ -102,7 +102,7 @@ Attribute AttributeParser::parse_items(Symbol name, AttributeType type) {
   }
 }
 
-// Of an empty list, behind its `[`.
+// Parses an empty list, behind its `[`.
 Attribute AttributeParser::parse_end(Symbol name, AttributeType type) {
   if (type == AttributeType::undefined) {
     lexer_.fail_expected("an item, or a type before the `=`, as in `axes: ints = []`");
@@ -125,7 +125,7 @@ Attribute AttributeParser::parse_item(Symbol name, AttributeType expected) {
   return parse_single(name, expected);
 }
 
-// Of the expected type, where one is expected.
+// Parses an attribute, of the expected type if there is one.
 Attribute AttributeParser::parse_single(Symbol name, AttributeType expected) {
   const size_t start = lexer_.offset();
   const Attribute value = parse_value(name, expected);

@@ -59,7 +59,7 @@ class ElementParser {
   TextLexer& lexer_;
   DType dtype_;
   uint64_t count_;
-  // Of codes: whether they are decimals, the first one that no element can have, whether one is not a byte.
+  // Facts of codes: decimals among them, the first one that no element can have, one that is not a byte.
   bool has_decimals_ = false;
   bool has_more_than_bytes_ = false;
   std::optional<Number> beyond_range_;

@@ -126,7 +126,7 @@ void TextLexer::enter() {
   fail_at(at_, fmt::format("it is nested more than {} deep", kMaxTextDepth));
 }
 
-// What stands at the cursor, for messages.
+// The text at the cursor, for messages.
 std::string TextLexer::found() const {
   constexpr size_t kMost = 40;
   if (at_ == text_.size()) return "the end of the text";

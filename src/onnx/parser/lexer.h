@@ -39,11 +39,11 @@ class TextLexer {
   bool is_next(std::string_view words);
   void expect(char c);
   void expect_arrow();  // `=>`
-  // Whether `c` follows the identifier that comes next.
+  // True if `c` follows the identifier that comes next.
   bool is_before(char c);
 
   std::string_view peek_identifier();  // empty where none comes next
-  std::string_view identifier();       // the same, and goes behind it
+  std::string_view identifier();       // goes behind it, too
   std::string_view expect_identifier(std::string_view what);
   // An identifier or a quoted text. What these two return holds until the next call of either.
   std::string_view expect_name(std::string_view what);
@@ -98,7 +98,7 @@ class TextLexer {
   std::string unescaped_;
 };
 
-// Whether the text is `inf`, `infinity` or `nan` in any case.
+// True if the text is `inf`, `infinity` or `nan` in any case.
 bool is_float_word(std::string_view text);
 bool is_identifier(std::string_view text);
 

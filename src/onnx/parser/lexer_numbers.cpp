@@ -13,7 +13,7 @@ namespace {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Whether a number beyond the range of double is too large, not too small. The place of its first digit that counts,
+// True if a number beyond the range of double is too large, not too small. The place of its first digit that counts,
 // seen from the point, and its exponent say that.
 bool is_huge(std::string_view number) {
   const size_t exponent_at = std::min(number.find_first_of("eE"), number.size());

@@ -20,7 +20,7 @@ class NameResolver {
   // The names of a node's operands, or of a graph's outputs (operands of its hidden last node). Once for each node.
   void add_operands(ir::NodeId node, std::span<const ir::Symbol> names);
   void add_initializer(ir::GraphId graph, ir::Symbol name, ir::TensorId tensor);
-  // Of two types of one name the first one counts.
+  // Adds a type; of two types of one name the first one counts.
   void add_type(ir::GraphId graph, ir::Symbol name, ir::TypeId type);
 
   // Resolves a graph that is nobody's body, and all bodies below it.
@@ -52,7 +52,7 @@ class NameResolver {
   std::vector<Range> ranges_;                                 // by node: its operands in names_
   std::vector<Notes> notes_;                                  // by graph
   std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
-  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // what names meant before, for leaving a scope
+  std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // earlier meanings of names, for leaving a scope
   std::vector<ir::ValueId> operands_;                         // reused
 };
 

@@ -97,7 +97,7 @@ void TypeParser::parse_shape(Type& type) {
   lexer_.expect(']');
 }
 
-// As in a binary file, a negative number or an empty name is a dim that is not known.
+// Parses a dim. Like in a binary file, a negative number or an empty name is a dim that is not known.
 ir::DimId TypeParser::parse_dim() {
   if (lexer_.accept('?')) return ir::kUnknownDim;
   if (lexer_.at_name()) {

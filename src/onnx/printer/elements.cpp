@@ -10,7 +10,7 @@ namespace {
 
 using tensor::DType;
 
-// How the bytes of a tensor are read for printing, and how many numbers there are then.
+// A view of the bytes of a tensor for printing, with the count of numbers in it.
 struct View {
   DType dtype;
   uint64_t count;

@@ -14,7 +14,7 @@ class TensorPrinter {
 
   // `float[2] x = {1, 2}`; without a name `float[2] {1, 2}`.
   void append(std::string& out, const ir::TensorEntry& entry, std::string_view name);
-  // The same for an initializer, which always has a name, be it an empty one.
+  // Appends an initializer, which always has a name, be it an empty one.
   void append_initializer(std::string& out, const ir::TensorEntry& entry, std::string_view name);
 
  private:

@@ -8,11 +8,11 @@
 
 namespace assay::onnx {
 
-// As it is where it is an identifier, in quotes otherwise.
+// Appends the text as it is if it is an identifier, in quotes otherwise.
 void append_word(std::string& out, std::string_view text);
-// The same, but also in quotes where the identifier means something else: a type, or a number like `inf`.
+// Appends a word, but also in quotes if the identifier means something else: a type, or a number like `inf`.
 void append_name(std::string& out, std::string_view text);
-// As it is where it is identifiers with points between them, in quotes otherwise.
+// Appends the text as it is if it is identifiers with points between them, in quotes otherwise.
 void append_dotted(std::string& out, std::string_view text);
 void append_quoted(std::string& out, std::string_view text);
 

@@ -63,7 +63,7 @@ class Search {
     return reason.empty();
   }
 
-  // Whether bodies read nothing but constants and what they make themselves.
+  // True if bodies read nothing but constants and their own results.
   bool captures_constants(const std::vector<ir::GraphId>& bodies) const {
     const std::vector<ir::GraphId> below = with_inner(bodies);
     const std::set<ir::GraphId> inside(below.begin(), below.end());

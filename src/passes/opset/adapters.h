@@ -9,13 +9,13 @@
 
 namespace assay::passes {
 
-// Why a node cannot be had in another version; empty: it can.
+// A reason for which a node has no form in another version; empty: it has one.
 using Refusal = std::string;
 using Adapt = Refusal (*)(Draft& draft);
 
-// What is different between one version of an operator of ai.onnx and the version before. Pairs of versions that differ
-// in the types that they allow need no row; all others have one. Whatever a row does, the node's form and types are
-// checked against the schema that it ends in.
+// The difference between one version of an operator of ai.onnx and the version before. Pairs of versions that differ in
+// the types that they allow need no row; all others have one. The node's form and types are always checked against the
+// schema that a row ends in.
 struct Adapter {
   std::string_view op;
   int64_t since;  // the newer version of the two
@@ -23,7 +23,7 @@ struct Adapter {
   Adapt up = nullptr;
   // And back; none: each node means the same, once attributes that say their default were dropped.
   Adapt down = nullptr;
-  // What changed, where no function says it.
+  // The change, if no function says it.
   std::string_view note = {};
 };
 

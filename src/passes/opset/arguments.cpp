@@ -106,7 +106,7 @@ Refusal lower_dropout(Draft& draft) {
   draft.drop_operand(2);
   draft.drop_operand(1);
   draft.drop("seed");
-  // What the mask of a node that drops nothing is, the older version does not say.
+  // The mask of a node that drops nothing is not defined by the older version.
   if (draft.wants(1)) draft.follow(1, {.op = "Or", .operands = {draft.add_scalar(tensor::DType::boolean, 1)}});
   return {};
 }

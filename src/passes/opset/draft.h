@@ -11,7 +11,7 @@
 
 namespace assay::passes {
 
-// What the drafts of a model share.
+// Facts that the drafts of a model share.
 class Drafting {
  public:
   explicit Drafting(PassRun& run) : run_(run), inferred_(run) {}
@@ -60,7 +60,7 @@ class Draft {
   const std::vector<ir::Attribute>& attributes() const { return attributes_; }
   bool refers_to_attributes() const;
   const ir::Attribute* find(std::string_view name) const;
-  // As written, else the alternative; lists are empty where nothing is written.
+  // The attribute as written, else the alternative; lists are empty if nothing is written.
   int64_t integer(std::string_view name, int64_t otherwise) const;
   float floating(std::string_view name, float otherwise) const;
   std::string_view string(std::string_view name, std::string_view otherwise) const;
@@ -77,10 +77,10 @@ class Draft {
   const std::vector<DraftValue>& operands() const { return operands_; }
   DraftValue operand(size_t index) const { return index < operands_.size() ? operands_[index] : DraftValue(); }
   bool has(size_t index) const { return operand(index).is_given(); }
-  void set_operand(size_t index, DraftValue value);  // what lies between is left out
-  void drop_operand(size_t index);                   // those behind it stay where they are
-  bool wants(size_t result) const;                   // whether something may use it
-  bool has_result(size_t index) const;               // whether it is not left out
+  void set_operand(size_t index, DraftValue value);  // operands in between are left out
+  void drop_operand(size_t index);                   // operands behind it stay where they are
+  bool wants(size_t result) const;                   // true if something may use it
+  bool has_result(size_t index) const;               // true if it is not left out
   size_t result_count() const;
 
   // Nothing where an operand is left out or not known to be a tensor.
@@ -102,7 +102,7 @@ class Draft {
   ir::Attribute attribute(std::string_view name, int64_t value) const;
   ir::Attribute attribute(std::string_view name, const std::vector<int64_t>& values) const;
 
-  // Whether the node is not the one that stands in the model.
+  // True if the node is no longer the one that stands in the model.
   bool is_changed() const { return is_changed_; }
   // Makes the model's node what this is.
   void apply();

@@ -32,7 +32,7 @@ std::vector<const ArgumentSchema*> all_arguments(const Schema& schema) {
   return all;
 }
 
-// Whether arguments whose types must be equal in the newer version were always equal in the older one.
+// True if arguments whose types must be equal in the newer version were always equal in the older one.
 bool ties_no_more(const Schema& older, const Schema& newer) {
   const std::vector<const ArgumentSchema*> before = all_arguments(older);
   const std::vector<const ArgumentSchema*> after = all_arguments(newer);

@@ -59,7 +59,7 @@ bool is_empty(const Draft& draft, size_t index) {
   return constant && constant->count() == 0;
 }
 
-// What is not meant was an empty tensor, and is left out now.
+// Leaves out operands that were empty tensors because they are not meant.
 Refusal leave_out_empty(Draft& draft) {
   if (draft.has(kSizes) && is_empty(draft, kScales)) draft.drop_operand(kScales);
   if (is_empty(draft, kRoi)) draft.drop_operand(kRoi);

@@ -42,7 +42,7 @@ tensor::Tensor integers_of(std::span<const int64_t> values, bool is_list) {
   return tensor::make_tensor<int64_t>(tensor::DType::int64, shape, values);
 }
 
-// What the older version holds as a tensor.
+// Numbers that the older version holds as a tensor.
 std::optional<tensor::Tensor> written_numbers(const Draft& draft) {
   if (const ir::Attribute* value = draft.find("value_float")) return floats_of(value->floats(), false);
   if (const ir::Attribute* value = draft.find("value_floats")) return floats_of(value->floats(), true);

@@ -7,7 +7,7 @@
 namespace assay::passes {
 namespace {
 
-// Whether all dims behind the axis are 1, so that both mean the same.
+// True if all dims behind the axis are 1, so that both mean the same.
 bool is_last(const ops::Dims& dims, int64_t axis) {
   return std::all_of(dims.begin() + axis + 1, dims.end(), [](const ops::Dim& dim) { return dim.number() == 1; });
 }
@@ -19,7 +19,7 @@ std::optional<int64_t> single_axis(const ops::Dims& dims, int64_t axis) {
   return is_last(dims, positive) ? std::optional(positive) : std::nullopt;
 }
 
-// Whether a Reshape to the shape of this value, where 0 means a copied dim, gives it back from [rows, columns].
+// True if a Reshape to the shape of this value, where 0 means a copied dim, gives it back from [rows, columns].
 bool is_safe_target(const ops::Type& type, int64_t axis) {
   if (!type.is_tensor() || !type.dims) return false;
   for (size_t i = 0; i < type.dims->size(); ++i) {

@@ -12,7 +12,7 @@ namespace {
 
 constexpr size_t kMostDistances = 24;  // that are tried, the most frequent first
 
-// How far the same classes are apart, from one to the next.
+// Distances between the same classes, from one to the next.
 std::vector<size_t> frequent_distances(const NodeClasses& classes) {
   std::unordered_map<uint32_t, size_t> last;
   std::map<size_t, size_t> counts;
@@ -38,7 +38,7 @@ size_t saving(const Repeat& repeat) {
 void add_repeats(const NodeClasses& classes, size_t distance, const OutlineOptions& options,
                  std::vector<Repeat>& repeats) {
   const size_t count = classes.nodes().size();
-  std::vector<size_t> same(count + 1, 0);  // how many from here on are the same as those at the distance
+  std::vector<size_t> same(count + 1, 0);  // number of classes from here on that equal those at the distance
   for (size_t i = count - distance; i-- > 0;) same[i] = classes[i] == classes[i + distance] ? same[i + 1] + 1 : 0;
   for (size_t i = 0; i + distance < count; ++i) {
     const bool is_first = same[i] > 0 && (i == 0 || same[i - 1] == 0);

@@ -7,7 +7,7 @@
 
 namespace assay::passes {
 
-// Where a Scan takes slices from an operand, or puts what its iterations give.
+// The axis along which a Scan takes slices from an operand, or puts the results of its iterations.
 struct UnrollAxis {
   int64_t axis = 0;
   bool is_reverse = false;
@@ -29,9 +29,10 @@ struct UnrollPlan {
   std::vector<UnrollAxis> gathered = {};  // for outputs behind the states; the first axis where there are none
 };
 
-// How many nodes an iteration becomes, those of bodies included, and those that take slices and put rows together.
+// The number of nodes that an iteration becomes, those of bodies included, and those that take slices and put rows
+// together.
 uint64_t nodes_made(const ir::Model& model, const UnrollPlan& plan);
-// Why the plan does not fit to the node and its body; empty if it does.
+// The reason for which the plan does not fit the node and its body; empty if it does.
 std::string unroll_refusal(const ir::Model& model, const UnrollPlan& plan);
 // One step. Gives the first node that came.
 ir::NodeId unroll(PassRun& run, const UnrollPlan& plan);

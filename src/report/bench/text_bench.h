@@ -15,7 +15,7 @@ std::vector<std::string> summary_lines(const results::BenchSide& side, std::stri
 std::vector<std::string> profile_lines(const results::LayerProfile& profile);
 std::vector<std::string> output_lines(const tensor::NamedData& outputs);
 
-// What one should know before believing the numbers; empty if there is nothing.
+// Warnings about the numbers; empty if there are none.
 std::vector<std::string> doubt_lines(const results::BenchSide& side);
 
 // Backends that were measured in turns, by computing time, and their ratios.

@@ -7,7 +7,7 @@
 
 namespace assay::report {
 
-// What a backend took, a line for each layer, and a last one for all.
+// The times of a backend, a line for each layer, and a last one for all.
 std::vector<std::string> profile_table(const results::ProfiledBackend& backend);
 // The times of several backends for the same nodes of the model, the slowest for the first backend first.
 std::vector<std::string> side_by_side(const results::ProfileReport& report);

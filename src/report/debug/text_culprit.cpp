@@ -14,7 +14,7 @@ std::string error_text(const results::LayerVerdict& error) {
                      error.tolerance);
 }
 
-// Of a culprit, also of an inner one.
+// The cause of a culprit, also of an inner one.
 std::string cause_text(const auto& culprit) {
   return culprit.reason.empty() ? "" : fmt::format("; {}: {}", culprit.cause, culprit.reason);
 }

@@ -10,17 +10,17 @@ namespace assay::report {
 // Lines about one round of a debugging loop.
 std::string iteration_begin_line(const results::DebugIteration& iteration, std::optional<uint64_t> remaining);
 std::string iteration_end_line(const results::DebugIteration& iteration);
-// What a verdict does not say: a check that was ended, one that does not always agree with itself, an iteration that
-// could not be made.
+// Doubts that a verdict does not show: a check that was ended, one that does not always agree with itself, an iteration
+// that could not be made.
 std::vector<std::string> iteration_doubts(const results::DebugIteration& iteration, const results::CheckOutput& output);
-// What a check wrote to a stream; the middle of very much is left out.
+// The text that a check wrote to a stream; the middle of very much is left out.
 std::string captured_text(std::string_view stream, std::string_view text);
 // The line that ends a loop.
 std::string loop_summary(const results::DebugLoop& loop);
 
-// What was found, in lines.
+// The findings, in lines.
 std::vector<std::string> reduce_lines(const results::ReduceReport& report);
-// What stands beside a reduced model for somebody else; `words`: the command that shows it, if there is one.
+// The text beside a reduced model for somebody else; `words`: the command that shows it, if there is one.
 std::string reproducer_text(const results::ReduceReport& report, std::string_view words, std::string_view command,
                             std::string_view versions);
 

@@ -6,11 +6,11 @@
 
 namespace assay::report {
 
-// How much was converted, in one line.
+// The numbers of converted layers, in one line.
 std::string conversion_summary(const results::ConversionReport& report);
-// The same for integers.
+// The line for conversions to integers.
 std::string integer_summary(const results::ConversionReport& report);
-// The same for layers of 16-bit models.
+// The line for layers of 16-bit models.
 std::string mending_summary(const results::ConversionReport& report);
 // ``node `n` (Softmax) stays float32: excluded by name``
 std::string kept_line(const results::ConvertedLayer& layer);

@@ -8,7 +8,7 @@ namespace assay::report {
 struct PageFacts {
   std::string version;  // of the program
   std::string command;
-  std::string hint;  // what to try next; empty: nothing
+  std::string hint;  // thing to try next; empty: none
 };
 
 enum class Mark : uint8_t { good, bad, open };

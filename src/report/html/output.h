@@ -14,7 +14,7 @@ struct PageOutput {
   uint64_t iteration = 0;
   size_t place = 0;          // among the outputs of its iteration, from 1
   std::string_view op = {};  // that gives it; empty: not known
-  size_t number = 0;         // its section is `#o<number>`
+  size_t number = 0;         // the id of its section is `#o<number>`
   bool names_pair = false;   // there are several pairs
 };
 

@@ -27,7 +27,7 @@ void write_pairs(JsonWriter& json, const std::vector<std::pair<std::string, int6
   json.end_object();
 }
 
-// As a number where it is one, else as the formula.
+// Writes a number as it is, a formula as text.
 void write_amount(JsonWriter& json, std::string_view key, const std::string& text) {
   int64_t number = 0;
   const char* const end = text.data() + text.size();

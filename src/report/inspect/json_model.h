@@ -34,7 +34,7 @@ class JsonModelListing : public results::ModelListingSink {
   void tensor(const tensor::Tensor& tensor);
   void begin_attributes();
 
-  // What must be closed at the end of the current graph or node.
+  // Parts that must be closed at the end of the current graph or node.
   struct Open {
     results::GraphRole role;
     bool nodes = false;

@@ -8,7 +8,7 @@
 namespace assay::report {
 namespace {
 
-// As Python prints a tuple.
+// A tuple as Python prints it.
 std::string tuple_text(const std::vector<std::string>& items) {
   return fmt::format("({}{})", fmt::join(items, ", "), items.size() == 1 ? "," : "");
 }

@@ -19,7 +19,7 @@ class Block {
  public:
   explicit Block(std::string_view title) : text_(fmt::format("---- {} ----\n", title)) {}
 
-  // Whether there is room for one more entry.
+  // True if there is room for one more entry.
   bool open() { return ++count_ <= kMostEntries; }
   void line(std::string_view text) { text_ += fmt::format("{}\n", text); }
   void entry(std::string_view text) {

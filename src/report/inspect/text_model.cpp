@@ -33,7 +33,7 @@ std::string value_text(const results::ValueInfo& info, bool shows_unknown_rank) 
   return fmt::format("{} [dtype={}{}]", name, info.type, shape);
 }
 
-// How Python prints a list of the texts.
+// A list of the texts as Python prints it.
 std::string python_list(const std::vector<std::string>& items) { return "[" + join(items, ", ") + "]"; }
 
 struct ValuePrinter {

@@ -30,7 +30,7 @@ class TextModelListing : public results::ModelListingSink {
   void end_node() override;
   void end_graph() override;
 
-  // Why weights could not be read, with is_as_there.
+  // Reasons why weights could not be read, with is_as_there.
   const std::vector<std::string>& unread() const { return unread_; }
   // The whole text, without a final line break; call once, at the end.
   std::string take_text();
@@ -64,7 +64,7 @@ class TextModelListing : public results::ModelListingSink {
 
 struct TensorsTextOptions {
   bool marks_initializers = false;
-  bool shows_unknown_ranks = false;  // as those of scalars
+  bool shows_unknown_ranks = false;  // shown like those of scalars
 };
 
 // `{x [dtype=float32, shape=('N', 3)],\n y}`.

@@ -8,7 +8,7 @@ namespace assay::report {
 
 // `Found sparse tensor: w` or `Found non-sparse tensor: w`.
 std::string sparsity_line(const results::WeightSparsity& weight);
-// How sparse it is, in one line.
+// The sparsity in one line.
 std::string sparsity_details(const results::WeightSparsity& weight);
 std::string skipped_line(const results::SkippedWeight& skipped);
 

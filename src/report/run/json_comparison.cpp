@@ -16,7 +16,7 @@ std::optional<double> median(const results::TensorStats& stats) {
   return stats.percentiles ? std::optional(stats.percentiles->median) : std::nullopt;
 }
 
-// Of either side.
+// Writes the counts of both sides.
 void write_counts(JsonWriter& json, std::string_view key, uint64_t a, uint64_t b) {
   json.key(key);
   json.begin_array();

@@ -77,7 +77,7 @@ class SuiteMaker {
                        names_.contains(runner_b) ? names_.at(runner_b) : without_time(runner_b));
   }
 
-  // How what differs counts: where averages are judged, single outputs are not.
+  // The outcome of a difference: if averages are judged, single outputs are not.
   JunitOutcome difference() const { return report_.averages.empty() ? JunitOutcome::failure : JunitOutcome::skipped; }
 
   void add_pair(const results::PairComparison& pair) {

@@ -7,11 +7,11 @@
 
 namespace assay::report {
 
-// What users can do, as they know it, behind the lines that it is about.
+// Options that users can try, in their words, behind the lines that they are about.
 struct ComparisonHints {
   std::string_view unpaired = {};                               // an output without a partner
   std::string_view more = {};                                   // a list that was cut
-  std::string_view left_out = " that only `mark all` exposes";  // which need no partner
+  std::string_view left_out = " that only `mark all` exposes";  // outputs that need no partner
 };
 
 // Prints the comparison of two runs in the peer's layout: a block for each output, then the verdicts.

@@ -14,7 +14,7 @@
 namespace assay::report {
 namespace {
 
-// How the peer calls a metric, and its unit.
+// The peer's name of a metric, and its unit.
 struct MetricWords {
   std::string_view function;
   std::string_view label;

@@ -7,7 +7,7 @@
 
 namespace assay::report {
 
-// As they are printed.
+// Names as they are printed.
 struct RunnerNames {
   std::string a;
   std::string b;

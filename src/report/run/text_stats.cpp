@@ -8,7 +8,7 @@
 namespace assay::report {
 namespace {
 
-// What the peer says of an array without elements.
+// The peer's line for an array without elements.
 constexpr std::string_view kEmpty = "mean=nan, std-dev=0, var=0, median=0, min=0 at 0, max=0 at 0, avg-magnitude=nan";
 constexpr std::string_view kEmptyPercentiles = ", p90=inf, p95=inf, p99=inf";
 constexpr uint64_t kBarLength = 40;

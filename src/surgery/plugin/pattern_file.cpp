@@ -150,7 +150,7 @@ match::Pattern parse_pattern(const YamlNode& root) {
   return pattern;
 }
 
-// What the node of the plugin gets from the nodes of the pattern must be there.
+// Checks that the pattern has what the node of the plugin gets from its nodes.
 void check_source(const PluginAttribute& attribute, const match::Pattern& pattern) {
   if (attribute.node.empty()) return;
   if (std::ranges::find(pattern.nodes, attribute.node, &match::PatternNode::name) != pattern.nodes.end()) return;

@@ -13,7 +13,7 @@ namespace assay::surgery {
 // An attribute of the plugin: a value, or that of a node of the pattern.
 struct PluginAttribute {
   std::string name;
-  std::optional<ir::AttributeValue> value;  // its own, or the default if the node has none
+  std::optional<ir::AttributeValue> value;  // of the node, or the default if it has none
   std::string node;                         // empty: `value`
   std::string attribute;
 };

@@ -51,7 +51,7 @@ class Replacer {
     return is_known && model_[values_[symbol.index]].alive ? values_[symbol.index] : ValueId{};
   }
 
-  // Why it was left; empty: it was replaced.
+  // Replaces the instance. Returns the reason for leaving it; empty: it was replaced.
   std::string try_replace(const results::PluginInstance& instance) {
     inputs_.clear();
     outputs_.clear();
@@ -183,7 +183,7 @@ class Replacer {
     if (slot < values_.size()) values_[slot] = result;
   }
 
-  // What nothing uses any more, from the last node to the first.
+  // Erases nodes that nothing uses any more, from the last to the first.
   void erase_inner(const std::vector<NodeId>& order) {
     for (auto node = order.rbegin(); node != order.rend(); ++node) {
       const bool is_used = std::ranges::any_of(

@@ -64,7 +64,7 @@ class PartCheck {
     return first;
   }
 
-  // Whether an operand is computed from nothing that a collective made, as constants are.
+  // True if an operand is computed from nothing that a collective made, as constants are.
   bool reads_whole(NodeId reader) const {
     std::set<ValueId> made(changed_.begin(), changed_.end());
     const auto is_whole = [&](const ir::Use& use) { return use.value && !made.contains(use.value); };

@@ -99,7 +99,7 @@ void Region::follow(ValueId value, const Split& split, const std::set<NodeId>& o
   rule->follow(*this, producer, model[value].index, split);
 }
 
-// What is split must not be seen by anything that expects the whole.
+// Checks that a split value is not seen by anything that expects the whole.
 void Region::check_readers() const {
   for (const NodeId node : nodes_) {
     for (const ValueId result : facts_.model()[node].results) {

@@ -10,7 +10,7 @@
 
 namespace assay::surgery {
 
-// How a value is split over ranks: each has one of as many equal parts of a dim.
+// The split of a value over ranks: each has one of as many equal parts of a dim.
 struct Split {
   int64_t dim = 1;        // from the end
   int64_t extent = 0;     // of that dim, in the whole
@@ -55,7 +55,7 @@ class Region {
   const ShapeFacts& facts() const { return facts_; }
   int64_t ranks() const { return ranks_; }
   void need(ir::NodeId user, uint32_t index, const Split& split);
-  // The same, unless the operand is broadcast along that dim: then it stays whole.
+  // Needs the split, unless the operand is broadcast along that dim: then it stays whole.
   void need_broadcast(ir::NodeId user, uint32_t index, const Split& split);
   // An operand whose producer joins parts that are already split.
   void need_joined(ir::NodeId user, uint32_t index, const Split& split);

@@ -7,7 +7,7 @@
 
 namespace assay::surgery {
 
-// What an operator needs so that one of its results can be split. Error (unsupported) if it cannot.
+// The requirement of an operator for splitting one of its results. Error (unsupported) if that cannot be done.
 struct SplitRule {
   std::string_view op;
   std::string_view domain;  // `*`: any
@@ -20,13 +20,13 @@ std::span<const SplitRule> layout_rules();     // Reshape, Transpose, Concat, Sl
 std::span<const SplitRule> product_rules();    // products and (de)quantization
 std::span<const SplitRule> attention_rules();  // and rotary embedding
 
-// Why a rule cannot split the node, as the end of a sentence. Throws Error (unsupported).
+// Throws Error (unsupported): a rule cannot split the node; `why` is the end of a sentence.
 [[noreturn]] void refuse(const Region& region, ir::NodeId node, std::string_view why);
 
 const SplitRule* find_rule(const ShapeFacts& facts, ir::NodeId node);
 bool is_attention(const ShapeFacts& facts, ir::NodeId node);
 
-// Whether a region may end at this node, and what that needs.
+// True if a region may end at this node; need_rows() adds its needs.
 bool is_root(const ShapeFacts& facts, ir::NodeId node);
 void need_rows(Region& region, ir::NodeId root);
 

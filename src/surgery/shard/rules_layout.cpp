@@ -26,7 +26,7 @@ void follow_transpose(Region& region, NodeId node, uint32_t, const Split& split)
   region.need(node, 0, before);
 }
 
-// How many of the last dims are the same before and behind; only those behind the split one count.
+// The number of last dims that are the same before and behind; only those behind the split one count.
 int64_t kept_dims(const Region& region, NodeId node, const Split& split) {
   const ValueId value = region.facts().operand(node, 0);
   const ValueId result = region.facts().model()[node].results[0];

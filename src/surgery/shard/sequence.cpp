@@ -17,7 +17,8 @@ bool is_one_of(std::string_view op, const std::array<std::string_view, N>& ops) 
   return std::ranges::find(ops, op) != ops.end();
 }
 
-// What follows from a dim in another shape of the same elements: one of the same size, with as much before or behind.
+// The dim in another shape of the same elements that a dim becomes: one of the same size, with as much before or
+// behind.
 std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dims& out) {
   const std::span<const ops::Dim> before(in);
   const std::span<const ops::Dim> behind(out);
@@ -188,14 +189,14 @@ NodeId SequenceFlow::find_joiner(const SequenceDims& split) const {
   return first;
 }
 
-// Whether a node makes places of sizes, or picks by them from a constant.
+// True if a node makes places of sizes, or picks by them from a constant.
 bool SequenceFlow::counts(const ir::Use& use) const {
   const std::string_view op = facts_.op(use.user);
   if (op == "Range" || op == "Trilu" || op == "EyeLike" || op == "CumSum") return true;
   return op == "Slice" && use.index > 0 && facts_.constant(facts_.operand(use.user, 0));
 }
 
-// Whether a use takes a size that is split: of a shape it may pick another one.
+// True if a use takes a size that is split: of a shape it may pick another one.
 bool SequenceFlow::takes_size(const ir::Use& use, ValueId split, int64_t dim) const {
   if (facts_.op(use.user) != "Gather" || use.index != 0) return true;
   const auto index = facts_.elements(facts_.operand(use.user, 1));
@@ -204,7 +205,7 @@ bool SequenceFlow::takes_size(const ir::Use& use, ValueId split, int64_t dim) co
   return dim == (place < 0 ? place + static_cast<int64_t>(facts_.dims(split).size()) : place);
 }
 
-// Whether the result is made of sizes where the operand is.
+// True if the result is made of sizes if the operand is.
 bool SequenceFlow::passes_sizes_on(const ir::Use& use) const {
   static constexpr std::array<std::string_view, 7> kOfAll = {"Concat", "Add", "Sub", "Mul", "Div", "Min", "Max"};
   static constexpr std::array<std::string_view, 8> kOfFirst = {"Gather", "Slice",   "Unsqueeze", "Squeeze",

@@ -21,7 +21,7 @@ class SequenceFlow {
                const std::vector<match::AttentionLayer>& layers);
 
   std::optional<int64_t> rank(ir::ValueId value) const { return facts_.rank(value); }
-  // Of Q, K and V as the products of the layer read them; of values whose rank is known.
+  // The dims of Q, K and V as the products of the layer read them; of values whose rank is known.
   SequenceDims of_layer(const match::AttentionLayer& layer) const;
   // Before Q, K and V of all layers. If a value is reached along two dims, that of Q counts.
   SequenceDims before_layers() const;

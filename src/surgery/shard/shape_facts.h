@@ -8,17 +8,17 @@
 
 namespace assay::surgery {
 
-// What is known of shapes before a model is split. Dims are counted from the end: 1 is the last one.
+// Facts of shapes before a model is split. Dims are counted from the end: 1 is the last one.
 class ShapeFacts {
  public:
-  // Of what has been inferred of the model, which must outlive this.
+  // Facts from the inference of the model, both of which must outlive this.
   ShapeFacts(const ir::Model& model, const ops::Inference& inference) : model_(model), inference_(inference) {}
 
   const ir::Model& model() const { return model_; }
   std::optional<int64_t> rank(ir::ValueId value) const;
   std::optional<int64_t> dim(ir::ValueId value, int64_t from_end) const;  // if it is a number
   ops::Dims dims(ir::ValueId value) const;                                // from the first; none if unknown
-  // Whether both are known to have the same dim there, as a number or as a formula.
+  // True if both are known to have the same dim there, as a number or as a formula.
   bool is_same_dim(ir::ValueId a, ir::ValueId b, int64_t from_end) const;
   // The last dim, also after attention plugins, whose results have no declared types.
   std::optional<int64_t> width(ir::ValueId value) const;

@@ -115,7 +115,7 @@ class Sharder {
          ir::describe(model_, layer.last));
   }
 
-  // What a device counts by the shapes that it has are not the places in the whole sequence.
+  // Checks that no device counts places by the shapes that it has: they are not the places in the whole sequence.
   void check_places() {
     SequenceDims split;
     for (size_t i = 0; i < inputs_.size(); ++i) split.emplace(inputs_[i], hints_.inputs[i].seq_len_idx);
@@ -135,14 +135,14 @@ class Sharder {
          ir::describe(model_, counter));
   }
 
-  // Of hints that do not say it, two.
+  // The number of devices; two for hints that do not say it.
   int64_t device_count() const {
     const int64_t listed = static_cast<int64_t>(hints_.groups.size());
     if (hints_.group_size > 0) return hints_.group_size;
     return listed > 0 ? listed : std::max<int64_t>(hints_.nb_rank, 2);
   }
 
-  // As the whole model has it, or declares it of what was made since.
+  // The type in the whole model, or the one that it declares for a value made since.
   ir::TypeId whole_type(ValueId value) const {
     const auto found = whole_.find(value);
     return found != whole_.end() && found->second ? found->second : model_[value].type;
@@ -153,7 +153,7 @@ class Sharder {
     return std::ranges::any_of(matched_, [&](ValueId q) { return gathered_.contains(current(q)); });
   }
 
-  // What gives the value's elements now: the result of the node that a layer was fused into, or itself.
+  // The value that gives the elements now: the result of the node that a layer was fused into, or itself.
   ValueId current(ValueId value) const {
     const auto found = fused_.find(value);
     return found == fused_.end() ? value : found->second;
@@ -295,7 +295,7 @@ class Sharder {
     return scale;
   }
 
-  // What Mul and Div by one constant number multiply with.
+  // The number by which a Mul or Div by one constant multiplies.
   std::optional<double> factor_of(NodeId node) const {
     const ir::Node& facts = model_[node];
     const std::string_view op = model_.text(facts.op);
@@ -342,7 +342,7 @@ class Sharder {
   std::vector<ValueId> inputs_;
   std::vector<ValueId> outputs_;
   std::multimap<std::string, FoundLayer, std::less<>> by_q_;
-  std::optional<ShapeFacts> facts_;  // where layers are fused
+  std::optional<ShapeFacts> facts_;  // set if layers are fused
   std::map<ValueId, ValueId> fused_;
   std::set<ValueId> gathered_;
   std::vector<ValueId> matched_;  // Q of the layers that hints name

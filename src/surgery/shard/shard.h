@@ -14,7 +14,7 @@ struct HintOptions {
   formats::AttentionLayerHint layer;
   bool is_scaled = false;  // only layers whose Q and K are products, by the name of Q before it is scaled
   bool suggests_io = true;
-  // Whether the model tells the sequence dims of inputs, outputs, K and V; inputs without one are left out then.
+  // True if the model tells the sequence dims of inputs, outputs, K and V; inputs without one are left out then.
   bool follows_inputs = false, follows_outputs = false, follows_k = false, follows_v = false;
   int64_t input_index = 0;  // of the sequence dim, where no dim is named `sequence_length` or `seq_len`
   int64_t output_index = 0;

@@ -18,7 +18,7 @@ using results::WeightSparsity;
 
 constexpr int64_t kGroup = 4;
 
-// Why the weight is not eligible; empty: it is.
+// The reason for which the weight is not eligible; empty: it is.
 std::optional<SkippedWeight> refusal(const ir::Model& model, const SparsityCandidate& candidate) {
   const ir::TensorEntry& entry = model[candidate.tensor];
   if (entry.sparse) return SkippedWeight{candidate.name, "it is stored as a sparse tensor", true};

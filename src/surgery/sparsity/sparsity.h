@@ -11,7 +11,7 @@ namespace assay::surgery {
 // are float32, float16, bfloat16 and operands of DequantizeLinear; `skipped` gets the reasons for the others.
 std::vector<SparsityCandidate> eligible_weights(const ir::Model& model, std::vector<results::SkippedWeight>& skipped);
 
-// Whether one of them is 2:4 sparse. Error if it cannot be read.
+// Checks a candidate for 2:4 sparsity. Error if it cannot be read.
 results::WeightSparsity check_sparsity(const ir::Model& model, const SparsityCandidate& candidate);
 
 // Checks all of them.

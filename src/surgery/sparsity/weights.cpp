@@ -16,7 +16,7 @@ using ir::ValueId;
 
 constexpr std::array<std::string_view, 6> kSameAxis = {
     "QuantizeLinear", "DequantizeLinear", "TRT_FP8QuantizeLinear", "TRT_FP8DequantizeLinear", "Cast", "Identity"};
-// Their operands are usually no weights, so that nothing is said about them.
+// Operators whose operands are usually no weights, so that nothing is said about them.
 constexpr std::array<std::string_view, 9> kUsualEnds = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                                         "Unsqueeze",          "Gather",  "Mul",    "Add"};
 
@@ -71,7 +71,7 @@ class CandidateSearch {
     }
   }
 
-  // Whether the producer can be followed; changes the axis to that of its operand.
+  // True if the producer can be followed; changes the axis to that of its operand.
   bool step(ValueId value, int64_t& axis) {
     const ir::Node& node = model_[model_[value].producer];
     const std::string_view op = model_.text(node.op);

@@ -7,8 +7,8 @@
 
 namespace assay::surgery {
 
-// Whether weights of this type are checked: floats as they are; integers, 8-bit and narrower floats where
-// DequantizeLinear reads them.
+// True if weights of this type are checked: floats as they are; integers, 8-bit and narrower floats if DequantizeLinear
+// reads them.
 bool has_zero(tensor::DType dtype, bool is_dequantized);
 
 // The elements of a weight with the pattern of those that count as zero.

@@ -48,7 +48,7 @@ class Folder {
     return function_bodies_.contains(model_[node].graph) && model_.text(model_[node].op) == "Constant";
   }
 
-  // Whether what it needs was computed.
+  // True if everything that the node needs was computed.
   bool can_run(ir::NodeId node) const {
     return std::ranges::all_of(model_[node].operands, [&](const ir::Use& use) {
       return !use.value.valid() || model_[use.value].constant.valid() || uses_left_.contains(use.value);
@@ -112,7 +112,7 @@ bool Folder::is_too_large(ir::NodeId node, uint64_t bytes) {
     run_.skip(node, fmt::format("its result has {}, the threshold is {}", human_bytes(bytes), human_bytes(*threshold)));
     return true;
   }
-  // What was folded before may have grown already.
+  // Constants that were folded before may have grown already.
   const uint64_t basis = std::min(operand_bytes(node), constant_bytes_);
   if (bytes <= kMuchLargerBytes || bytes <= kMuchLargerFactor * basis) return false;
   run_.skip(node, fmt::format("its result has {}, much more than its operands; a size threshold allows it",
@@ -135,7 +135,7 @@ uint64_t Folder::operand_bytes(ir::NodeId node) const {
   return bytes;
 }
 
-// As far as the types of the results say.
+// The bytes of the results, as far as their types say.
 uint64_t Folder::expected_bytes(ir::NodeId node) const {
   uint64_t total = 0;
   for (const ir::ValueId value : model_[node].results) {

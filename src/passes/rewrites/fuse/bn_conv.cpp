@@ -21,7 +21,7 @@ bool pads_nothing(const ops::Node& conv) {
   return rule == "VALID" || (rule == "NOTSET" && std::ranges::all_of(pads, [](int64_t pad) { return pad == 0; }));
 }
 
-// Which channel of the Conv's input a weight is for.
+// The map from weights to channels of the Conv's input.
 struct InputChannels {
   uint64_t kernel;     // weights of one input and one output channel
   uint64_t per_group;  // input channels of a group

@@ -17,7 +17,7 @@ struct Context {
   Inferred inferred;
 };
 
-// Whether Gemm broadcasts a value of these dims to the product.
+// True if Gemm broadcasts a value of these dims to the product.
 bool is_addend(const ops::Dims* dims, const ops::Dims& product) {
   if (!dims || dims->size() > 2) return false;
   for (size_t i = 0; i < dims->size(); ++i) {

@@ -42,7 +42,7 @@ Refusal raise(Draft& draft, int64_t since) {
   return {};
 }
 
-// What only the newer version has must say what is always so in the older one.
+// Drops attributes and operands that only the newer version has, if they say what is always so in the older one.
 Refusal drop_defaults(Draft& draft, const Schema& older, const Schema& newer) {
   const std::vector<ir::Attribute> written = draft.attributes();
   for (const ir::Attribute& attribute : written) {
@@ -175,8 +175,8 @@ void Change::write_version(std::vector<ir::OpsetImport>& imports) const {
   }
 }
 
-// Who knows a version of ai.onnx knows the IR version of its release; older readers must not see a newer one than the
-// model needs.
+// The IR version: a reader that knows a version of ai.onnx knows the IR version of its release, and older readers must
+// not see a newer one than the model needs.
 int64_t Change::ir_version(bool is_lowered) const {
   const int64_t old = model_.header().ir_version;
   for (const schema::Release& release : schema::releases()) {

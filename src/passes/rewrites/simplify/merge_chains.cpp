@@ -136,7 +136,7 @@ std::optional<std::vector<int64_t>> axes_of(Context& context, NodeId node) {
   return axes;
 }
 
-// As a Reshape to the shape that is known.
+// Replaces the node by a Reshape to the shape that is known.
 void reshape_to_known(Context& context, NodeId node) {
   const NodeId first = first_reshape(context, node);
   const ValueId value = result(context.model(), node);
@@ -177,14 +177,14 @@ std::optional<int64_t> concat_axis(Context& context, NodeId node) {
   return facts.integer("axis");
 }
 
-// Whether an operand is a Concat that another Concat along this axis may take in.
+// True if an operand is a Concat that another Concat along this axis may take in.
 bool is_part(Context& context, ValueId value, NodeId user, int64_t axis) {
   const NodeId made = producer(context.model(), value);
   return made && context.run.is_op(made, "Concat") && match::is_only_for(context.model(), value, user) &&
          !context.model()[user].is_outputs && concat_axis(context, made) == axis;
 }
 
-// Whether the node is taken in by one further down.
+// True if a node further down takes this one in.
 bool has_outer_concat(Context& context, NodeId node, int64_t axis) {
   const ir::Use* use = context.model()[result(context.model(), node)].first_use;
   if (!use || context.model()[use->user].is_outputs || !context.run.is_op(use->user, "Concat")) return false;

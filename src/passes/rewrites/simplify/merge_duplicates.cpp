@@ -15,7 +15,7 @@ namespace {
 using ir::GraphId;
 using ir::NodeId;
 
-// Whether two nodes of one operator have the same operands, attributes and, by place, results.
+// True if two nodes of one operator have the same operands, attributes and, by place, results.
 bool is_same_call(const ir::Model& model, NodeId a, NodeId b) {
   const ir::Node& left = model[a];
   const ir::Node& right = model[b];
@@ -54,7 +54,7 @@ class Merger {
   };
   struct Level {
     NodeId next;
-    size_t seen;  // how many were known when the graph was entered: what it adds holds only within it
+    size_t seen;  // nodes known when the graph was entered: nodes added since hold only within it
   };
 
   void enter(GraphId graph) { levels_.push_back({run_.model()[graph].first, seen_.size()}); }

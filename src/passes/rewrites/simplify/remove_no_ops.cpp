@@ -38,7 +38,7 @@ void identity(Context& context, NodeId node) {
   replace(context, node, operand(context.model(), node, 0), "a copy of its operand");
 }
 
-// Where the type is not known, the operator may refuse it.
+// True if the type is known; otherwise the operator may refuse it.
 bool has_known_type(Context& context, NodeId node) {
   const ValueId made = result(context.model(), node);
   return made.valid() && context.inferred.dtype(made) != tensor::DType::undefined;
@@ -79,7 +79,7 @@ void transpose(Context& context, NodeId node) {
   replace(context, node, in, "moves no axis");
 }
 
-// Of operators whose result is the operand as soon as it has its shape.
+// Removes operators whose result is the operand as soon as it has its shape.
 void same_shape(Context& context, NodeId node) {
   const ValueId in = operand(context.model(), node, 0);
   if (!in || !result(context.model(), node)) return;
@@ -138,7 +138,7 @@ void split(Context& context, NodeId node) {
   replace(context, node, operand(context.model(), node, 0), "splits into one part");
 }
 
-// Whether an operand of these dims leaves the dims of the other one alone.
+// True if an operand of these dims leaves the dims of the other one alone.
 bool is_scalar_for(Context& context, const tensor::Tensor& tensor, ValueId other) {
   if (tensor.shape().empty()) return true;
   if (tensor.count() != 1) return false;

@@ -143,7 +143,7 @@ bool Region::has_one_end_each() const {
   return true;
 }
 
-// Whether all that the nodes take is there before the first of the ends, and nothing stands behind the last.
+// True if all operands of the nodes are there before the first of the ends, and nothing stands behind the last.
 bool Region::is_in_order() const {
   const auto is_before = [&](NodeId a, NodeId b) { return model_.is_before(a, b); };
   const auto is_not_behind = [&](NodeId node) { return !is_before(end_, node); };
@@ -175,7 +175,7 @@ bool Region::grow() {
   return has_one_end_each() && is_in_order();
 }
 
-// What a value is in the shape outside.
+// The value in the shape outside.
 PatchValue Region::outside(ValueId value, const std::unordered_map<ValueId, PatchValue>& made) const {
   const auto found = made.find(value);
   if (found != made.end()) return found->second;

@@ -17,7 +17,7 @@ struct Context {
   Inferred inferred;
 };
 
-// Whether the dims that are not 1 keep their order; by default it is turned around.
+// True if the dims that are not 1 keep their order; by default it is turned around.
 bool moves_only_ones(const ops::Dims& dims, const std::vector<int64_t>& perm) {
   int64_t last = -1;
   for (size_t i = 0; i < dims.size(); ++i) {

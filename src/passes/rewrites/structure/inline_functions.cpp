@@ -38,7 +38,7 @@ std::vector<NodeId> all_nodes(const ir::Model& model, GraphId graph) {
   return found;
 }
 
-// What a function becomes when it and all that it calls are inlined.
+// The size of a function when it and all that it calls are inlined.
 struct Size {
   uint64_t nodes = 0;
   bool is_recursive = false;
