@@ -38,7 +38,7 @@ std::string set_text(DTypeSet set) {
   return text;
 }
 
-// Whether the type may stand there; what is not known may. An optional that has content counts as its content.
+// True if the type may stand there; one that is not known may. An optional that has content counts as its content.
 bool allows(const schema::TypeSet& set, const Type& type) {
   if (!type.known) return true;
   if (!set.other.empty()) return true;  // maps are checked by the operators that take them
@@ -113,7 +113,7 @@ void check_attributes(const Node& node, std::vector<std::string>& broken) {
   }
 }
 
-// What ties arguments to each other: the dtype that a type variable stands for.
+// The dtype inside a type; a type variable stands for it, and so ties arguments to each other.
 tensor::DType innermost(const Type& type) {
   const Type* inner = &type;
   while (inner->element) inner = inner->element.get();

@@ -9,8 +9,8 @@
 
 namespace assay::ops {
 
-// What a node breaks of its schema by itself: counts of inputs and outputs, names and types of attributes. One line
-// each, with what was seen and what is expected.
+// The rules of its schema that a node breaks by itself: counts of inputs and outputs, names and types of attributes.
+// One line each, with what was seen and what is expected.
 std::vector<std::string> broken_call_rules(const Node& node);
 // Inputs whose types the schema does not allow, or which should be of one type and are not.
 std::vector<std::string> broken_type_rules(const Node& node, std::span<const Knowledge> inputs);

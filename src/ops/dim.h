@@ -44,7 +44,7 @@ class Dim {
   friend Dim max(const Dim& a, const Dim& b);
   // The product of all of `dims` divided by that of `divisors`, where that is known to divide; else unknown.
   friend Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors);
-  // The same dim in the tables of a model.
+  // The dim in the tables of a model.
   friend ir::DimId to_model(const Dim& dim, ir::Model& model);
 
  private:
@@ -65,7 +65,7 @@ std::string text(std::span<const Dim> dims);  // `[2, batch, ?]`
 std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims);
 inline Dims dims_of(std::span<const int64_t> numbers) { return Dims(numbers.begin(), numbers.end()); }
 
-// Where the expressions of one inference live, apart from the tables of the model that it looks at.
+// The expressions of one inference, apart from the tables of the model that it looks at.
 class DimSpace {
  public:
   DimSpace() = default;
@@ -80,7 +80,7 @@ class DimSpace {
   Dim symbol(std::string_view name);
   // A symbol that stands for a size which only running the model tells: `unk__0`, `unk__1`, ...
   Dim fresh();
-  // Whether a fresh symbol occurs in the dim.
+  // True if a fresh symbol occurs in the dim.
   bool has_fresh(const Dim& dim) const;
 
  private:

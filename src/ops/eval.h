@@ -17,12 +17,12 @@ using tensor::load_elements;
 using tensor::Shape;
 using tensor::Tensor;
 
-// What a node's evaluation needs from the run that it is part of.
+// Services of a run for the evaluation of a node.
 class BodyRunner {
  public:
   virtual ~BodyRunner() = default;
   virtual std::vector<Datum> run_body(ir::GraphId body, std::span<const Datum> inputs) = 0;
-  // What the types of the inputs tell of the outputs of a body that is not run; empty: nothing.
+  // The types of the outputs of a body that is not run, as the inputs tell them; empty: nothing is known.
   virtual std::vector<Type> infer_body(ir::GraphId, std::span<const Datum> /*inputs*/) { return {}; }
   // The seed for a random node without a seed attribute; a different one each time it is asked.
   virtual uint64_t next_seed() = 0;
@@ -100,10 +100,10 @@ class Eval : public Node {
   void set_tensor(uint32_t output, Tensor value);
 
   bool is_wide() const { return is_wide_; }
-  // How far computed places along a dim of a picture, of which the nearest element is taken, are moved, in parts of its
-  // size: as roundings of other implementations may move them.
+  // The shift of computed places along a dim of a picture, of which the nearest element is taken, in parts of its size:
+  // as roundings of other implementations may move them.
   double place_shift(size_t dim) const { return dim % 2 == 0 ? variation_.even_places : variation_.odd_places; }
-  // Of long sums: in double, or as libraries add that go through float32 numbers in their order.
+  // The adder of long sums: in double, or as libraries add that go through float32 numbers in their order.
   Adder adder() const { return Adder(variation_.adds_floats && dtype(0) != DType::float64); }
   // Not 0: codes that an operator makes of its own intermediate numbers, and that lie near an edge, are drawn by it.
   uint64_t code_draw() const { return variation_.code_draw; }

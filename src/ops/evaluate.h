@@ -9,13 +9,14 @@
 
 namespace assay::ops {
 
-// What a node takes: memory for its results, and steps of work: elements that it reads or writes, multiply-accumulates.
+// The cost of a node: memory for its results, and steps of work: elements that it reads or writes,
+// multiply-accumulates.
 struct Cost {
   uint64_t bytes = 0;
   double work = 0;
 };
 
-// What a run may take.
+// The limits of a run.
 class Budget {
  public:
   virtual ~Budget() = default;

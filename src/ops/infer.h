@@ -15,7 +15,7 @@ struct Elements {
   std::vector<Dim> items;
 };
 
-// What is known of one input or output.
+// The known facts of one input or output.
 struct Knowledge {
   Type type;
   const tensor::Tensor* constant = nullptr;  // set: this is its value, always
@@ -48,7 +48,7 @@ class Infer : public Node {
   const Type& type(uint32_t input) const { return inputs_[input].type; }
   tensor::DType dtype(uint32_t input) const;  // undefined if not known, or not of a tensor
   bool is_ranked(uint32_t input) const;       // a tensor of known rank
-  // Whether the ranks of all given inputs are known.
+  // True if the ranks of all given inputs are known.
   bool all_ranked() const;
   const Dims& dims(uint32_t input) const { return *inputs_[input].type.dims; }  // needs is_ranked
   int64_t rank(uint32_t input) const { return static_cast<int64_t>(dims(input).size()); }
@@ -59,9 +59,9 @@ class Infer : public Node {
   const tensor::Tensor* constant(uint32_t input) const;
   // The elements of an integer input; items may be unknown dims. Empty if not even their number is known.
   std::optional<Elements> elements(uint32_t input) const;
-  // The same as numbers, if all are known.
+  // The elements as numbers, if all are known.
   std::optional<std::vector<int64_t>> integers_of(uint32_t input) const;
-  // Of a tensor with one element; Error where it has another number of them.
+  // The number of a tensor with one element; Error if it has another number of them.
   std::optional<int64_t> integer_of(uint32_t input) const;
   // The single number in a constant input of any numeric type.
   std::optional<double> number_of(uint32_t input) const;
@@ -77,7 +77,7 @@ class Infer : public Node {
 
   std::vector<Type> infer_body(ir::GraphId body, std::span<const Type> inputs) const;
 
-  // Whether nothing but types of operands has been asked for.
+  // True if nothing but types of operands has been asked for.
   bool looked_at_types_alone() const { return looked_at_types_alone_; }
 
  private:

@@ -12,7 +12,7 @@
 namespace assay::ops {
 namespace {
 
-constexpr uint64_t kMaxFoldedElements = 4096;  // what computes shapes is small
+constexpr uint64_t kMaxFoldedElements = 4096;  // tensors that compute shapes are small
 constexpr uint64_t kMaxFoldedBytes = kMaxFoldedElements * sizeof(double);
 constexpr double kMaxFoldingWork = 1'000'000;  // of one node
 constexpr double kMaxFoldingWorkInAll = 1'000'000'000;
@@ -23,7 +23,7 @@ uint64_t most_steps(const ir::Model& model) { return 200'000 + 20 * uint64_t{mod
 
 bool is_small(const Tensor& tensor) { return tensor.count() <= kMaxFoldedElements; }
 
-// Whether a and b can be the types of one value.
+// True if a and b can be the types of one value.
 bool agree(const Type& a, const Type& b) {
   if (!a.known || !b.known) return true;
   if (a.kind != b.kind) return false;
@@ -40,14 +40,14 @@ bool agree(const Type& a, const Type& b) {
   return true;
 }
 
-// Whether both are tensors of one type with the same numbers as dims, so that neither says more.
+// True if both are tensors of one type with the same numbers as dims, so that neither says more.
 bool are_equal_numbers(const Type& a, const Type& b) {
   if (!a.is_tensor() || !b.is_tensor() || a.dtype != b.dtype || !a.dims || !b.dims) return false;
   return std::ranges::equal(*a.dims, *b.dims, [](const Dim& x, const Dim& y) { return x.is_number() && x.equals(y); });
 }
 
-// What both say together; where they differ, `inferred` holds: a number that the model declares, where the inputs'
-// names of dims say more, may be left from before the inputs were made dynamic.
+// The type that both say together; if they differ, `inferred` holds: a number that the model declares, where the
+// inputs' names of dims say more, may be left from before the inputs were made dynamic.
 Type refined(const Type& inferred, const Type& declared, const DimSpace& space) {
   if (!inferred.known) return declared;
   if (!declared.known || inferred.kind != declared.kind) return inferred;
@@ -136,7 +136,7 @@ std::vector<Type> Inference::infer(ir::GraphId body, std::span<const Type> input
   return infer_entered(body, inputs);
 }
 
-// Whether a body, or the function that a node calls, may be looked at once more; the first time that it may not is a
+// True if a body, or the function that a node calls, may be looked at once more; the first time that it may not is a
 // finding.
 bool Inference::may_enter(ir::GraphId graph, ir::NodeId node) {
   const uint64_t steps = uint64_t{model_[graph].node_count} + 1;
@@ -272,7 +272,7 @@ bool Inference::fold(const Node& node, const Operator& op, std::span<const Knowl
     if (!inputs[i].constant || !is_small(*inputs[i].constant)) return false;
     data.emplace_back(*inputs[i].constant);
   }
-  const auto results = attempt([&] {  // what fails on data is reported by infer
+  const auto results = attempt([&] {  // nodes that fail on data are reported by infer
     return evaluate(node, op, data, *this, {.budget = this});
   });
   const auto* values = std::get_if<std::vector<Datum>>(&results);

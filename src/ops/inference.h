@@ -15,7 +15,7 @@
 
 namespace assay::ops {
 
-// What inference found wrong with a node: `schema` (a rule that the node breaks by itself), `shape`, `declared_type` or
+// A fault of a node that inference found: `schema` (a rule that the node breaks by itself), `shape`, `declared_type` or
 // `declared_shape` (the model declares another than inferred).
 struct InferenceFinding {
   ir::NodeId node;
@@ -23,7 +23,7 @@ struct InferenceFinding {
   std::string message;
 };
 
-// Whether the reference refuses the node as soon as it comes there.
+// True if the reference refuses the node as soon as it comes there.
 inline bool breaks_rule(const InferenceFinding& finding) {
   return finding.node.valid() && (finding.code == "schema" || finding.code == "shape");
 }
@@ -53,14 +53,15 @@ class Inference final : private BodyInference, private BodyRunner, private Budge
   const std::vector<InferenceFinding>& findings() const { return findings_; }
 
   const Resolver& callees() const { return callees_; }
-  // What a node leaves out has no type. Of a value in a function it is the type in the last call.
+  // The type of a value. An operand that is left out has none. Of a value in a function it is the type in the last
+  // call.
   const Type& type(ir::ValueId value) const { return value.index < types_.size() ? types_[value] : no_type_; }
   const Tensor* constant(ir::ValueId value) const;
   // Elements of a small integer tensor, of which at least one is known; nullptr for others.
   const Elements* elements(ir::ValueId value) const;
   // Multiply-accumulates of a node; 0 where there are none worth counting, unknown where shapes are.
   Dim macs(ir::NodeId node) const;
-  // Whether a dim depends on what only data decides, or on a dim that the model leaves unnamed.
+  // True if a dim depends on what only data decides, or on a dim that the model leaves unnamed.
   bool is_data_size(const Dim& dim) const;
 
  private:
@@ -90,7 +91,7 @@ class Inference final : private BodyInference, private BodyRunner, private Budge
   void set_limits();
   void add_slots();
 
-  // Of renew().
+  // The nodes that renew() has to look at.
   class Worklist;
   bool can_renew(const ir::EditLog& edits);
   void renew_value(ir::ValueId value, Worklist& work);
@@ -115,7 +116,7 @@ class Inference final : private BodyInference, private BodyRunner, private Budge
   std::unordered_map<ir::DimId, std::pair<ir::ValueId, size_t>> made_for_;  // by symbol
   std::set<ir::GraphId> entered_;                                           // bodies; not those that no run enters
   uint32_t model_dims_ = 0;   // that the model had when its symbols were last looked at
-  bool is_renewing_ = false;  // what is in the tables is how it was before
+  bool is_renewing_ = false;  // true: the tables still hold earlier facts
   std::vector<InferenceFinding> findings_;
   std::set<std::pair<ir::NodeId, std::string>> reported_;  // bodies may be inferred more than once
   const AttributeScope* scope_ = nullptr;

@@ -78,7 +78,7 @@ void Interpreter::run(std::span<const InputDatum> inputs, std::span<const ir::Va
   sink_ = &sink;
   failures_ = failures;
   start();
-  drop_all();  // what a failed run left
+  drop_all();  // values that a failed run left
   for (const InputDatum& input : inputs) set(input.value, carried(input.datum));
   const ir::GraphId graph = model_.main_graph();
   for (const ir::ValueId value : wanted) {
@@ -250,7 +250,7 @@ bool Interpreter::run_guarded(const Step& step) {
   }
 }
 
-// Whether a body uses a value from outside that is not there, because what computes it failed.
+// True if a body uses a value from outside that is not there, because its node failed.
 bool Interpreter::lacks_captured(ir::NodeId node) const {
   bool lacks = false;
   ir::for_each_operand(model_, node, [&](ir::ValueId value) {

@@ -35,7 +35,7 @@ class BodyHook {
                                                      const Outer& outer) = 0;
 };
 
-// What is counted from the start of a run to its end.
+// Counts from the start of a run to its end.
 struct RunAccount {
   uint64_t steps_left = 0;
   double work_left = 0;
@@ -55,7 +55,7 @@ struct InterpreterOptions {
   RunAccount* account = nullptr;  // of the run that this one is part of; null: it is none
 };
 
-// Of a run with these limits.
+// The account of a run with these limits.
 RunAccount account_of(const InterpreterOptions& limits);
 // For the next run: what it may do is as much as before, memory that somebody still has stays counted.
 void restart(RunAccount& account, const InterpreterOptions& limits);
@@ -104,7 +104,7 @@ class Interpreter final : private BodyRunner, private Budget {
   const Datum& result(ir::ValueId value) const { return values_[value.index]; }  // of a node that was run alone
   void release(ir::ValueId value) { drop(value); }
 
-  // Of nodes that are evaluated from now on.
+  // Varies nodes that are evaluated from now on.
   void vary(const Variation& variation) { variation_ = variation; }
 
  private:

@@ -8,7 +8,7 @@
 
 namespace assay::ops {
 
-// What is inferred of the model of an Edit, which makes all edits and must outlive this.
+// The inference of the model of an Edit, which makes all edits and must outlive this.
 class LiveInference {
  public:
   explicit LiveInference(ir::Edit& edit) : edit_(edit) {}
@@ -17,7 +17,7 @@ class LiveInference {
   const Inference& now();
   // Brought up to date as far as what was given before remains valid.
   const Inference& more();
-  // As it was brought up to date last.
+  // The inference as it was last brought up to date.
   const Inference& last() { return inference_ ? *inference_ : now(); }
 
  private:

@@ -24,7 +24,7 @@ class Node {
   Node(const ir::Model& model, const ir::Node& node, const schema::Schema* schema, int64_t version,
        const AttributeScope* scope)
       : model_(model), node_(node), schema_(schema), version_(version), scope_(scope) {}
-  // The same node, with a place for what read() makes.
+  // A copy of the node with a place for what read() makes.
   Node(const Node& node, std::any& made) : Node(node) { made_ = &made; }
 
   const ir::Model& model() const { return model_; }
@@ -75,12 +75,12 @@ class Node {
   std::any* made_ = nullptr;
 };
 
-// What the attributes of a function are bound to by a call: as written there, else their defaults.
+// The attributes that a call binds a function's to: as written there, else their defaults.
 AttributeScope call_scope(const ir::Function& function, const Node& call);
 
 // An axis counted from the end made one counted from the start. Error where it is out of range.
 int64_t normalize_axis(int64_t axis, int64_t rank);
-// The same for a list; Error where an axis occurs twice.
+// The axes of a list, counted from the start; Error if an axis occurs twice.
 std::vector<int64_t> normalize_axes(std::vector<int64_t> axes, int64_t rank);
 
 }  // namespace assay::ops

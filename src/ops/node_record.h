@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-// What a node gives for operands of certain types.
+// The results of a node for operands of certain types.
 struct Results {
   std::vector<Type> types;
   std::shared_ptr<const DimSpace> space;  // of their dims
@@ -18,12 +18,12 @@ struct Results {
   uint64_t longest_written = 0;           // characters of a text among its attributes
 };
 
-// What evaluations of a node leave for the next ones: what was made of its attributes, and its last results where they
-// follow from the types of the operands.
+// Facts that evaluations of a node leave for the next ones: what was made of its attributes, and its last results if
+// they follow from the types of the operands.
 class NodeRecord {
  public:
   std::any& made() { return made_; }
-  // Those for operands of these types; null: they are not known.
+  // The results for operands of these types; null: they are not known.
   const Results* find(std::span<const tensor::Datum> operands) const;
   void keep(std::span<const tensor::Datum> operands, Results results);
 

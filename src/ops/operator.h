@@ -12,7 +12,7 @@ namespace assay::ops {
 
 inline constexpr std::string_view kMicrosoft = "com.microsoft";  // the domain of ONNX Runtime's own operators
 
-// What an operator means, from an operator-set version of its domain until the next row of the same name.
+// The meaning of an operator, from an operator-set version of its domain until the next row of the same name.
 struct Operator {
   std::string_view domain;  // empty: ai.onnx
   std::string_view name;

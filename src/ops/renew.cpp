@@ -30,7 +30,7 @@ bool are_same(const Elements& a, const Elements& b) {
          std::ranges::equal(a.items, b.items, [](const Dim& x, const Dim& y) { return are_same(x, y); });
 }
 
-// What the tables hold of a value, in memory of its own.
+// A copy of a value's entries in the tables, in memory of its own.
 struct Entry {
   Type type;
   std::shared_ptr<const Tensor> constant;
@@ -68,7 +68,7 @@ class Inference::Worklist {
   }
 
  private:
-  // Of the node and those that it stands in, from the outside.
+  // The places of the node and those that it stands in, from the outside.
   std::vector<uint64_t> place_of(ir::NodeId node) const {
     std::vector<uint64_t> place = {std::numeric_limits<uint64_t>::max()};
     for (; node; node = model_[model_[node].graph].parent) place.push_back(model_[node].order);
@@ -176,7 +176,7 @@ void Inference::forget_bodies(ir::NodeId node) {
   }
 }
 
-// Those of its bodies too.
+// Forgets the findings of a node and of its bodies.
 void Inference::forget_findings(ir::NodeId node) {
   const ir::GraphId graph = model_[node].graph;
   const auto is_within = [&](ir::NodeId other) { return model_.ancestor_in(other, graph) == node; };

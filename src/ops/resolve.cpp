@@ -26,7 +26,7 @@ void Resolver::refresh() {
   }
 }
 
-// Those of the main graph, or of the function that the node stands in.
+// The imports of the main graph, or of the function that the node stands in.
 const std::vector<ir::OpsetImport>& Resolver::imports_of(ir::NodeId node) const {
   const auto function = of_body_.find(model_.root(model_[node].graph));
   return function == of_body_.end() ? model_.header().opset_imports : function->second->opset_imports;

@@ -12,7 +12,7 @@
 
 namespace assay::ops {
 
-// What a node calls.
+// The callee of a node.
 struct Callee {
   int64_t version = 0;                     // of its domain; 0: the model imports no version of it
   const schema::Schema* schema = nullptr;  // of an operator that is known
@@ -42,7 +42,7 @@ class Resolver {
   std::vector<Callee> callees_;  // by node
 };
 
-// Why the reference cannot run the node: no such operator, or not in that version. Empty if it can.
+// The reason for which the reference cannot run the node: no such operator, or not in that version. Empty if it can.
 std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& callee);
 
 }  // namespace assay::ops

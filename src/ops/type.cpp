@@ -70,7 +70,7 @@ Type type_of(const tensor::Datum& datum) {
       break;
   }
   if (datum.items().empty()) return Type::sequence({});
-  // What the items do not share is not known of the element.
+  // Facts that the items do not share are not known of the element.
   Type element = type_of(datum.items().front());
   for (const tensor::Datum& item : datum.items()) {
     const Type other = type_of(item);

@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-// What inference knows of a value's type. Default: nothing.
+// The known type of a value. Default: nothing.
 struct Type {
   bool known = false;
   ir::TypeKind kind = ir::TypeKind::tensor;

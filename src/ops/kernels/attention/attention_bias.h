@@ -14,16 +14,17 @@ struct AttentionInputs {
   static constexpr uint32_t kMask = 3, kPastKey = 4, kPastValue = 5, kValidKeys = 6;
 };
 
-// How many keys beside its own place a query sees; -1: all.
+// The number of keys beside its own place that a query sees; -1: all.
 int64_t attention_window(const Node& node, std::string_view name);
 
-// What Attention adds to its scores [batch, heads, queries, keys]: minus infinity where a query must not see a key.
+// The numbers that Attention adds to its scores [batch, heads, queries, keys]: minus infinity for a key that a query
+// must not see.
 class AttentionBias {
  public:
   static constexpr double kMasked = -std::numeric_limits<double>::infinity();
 
   AttentionBias(const Eval& node, const Shape& scores);
-  // Of query `i` of a head of the batch entry `b`; `head` counts over the batch.
+  // The row of query `i` of a head of the batch entry `b`; `head` counts over the batch.
   void row(uint64_t b, uint64_t head, uint64_t i, std::span<double> out) const;
 
  private:

@@ -145,7 +145,7 @@ void GroupQuery::normalize(const Eval& node, uint32_t weights, std::vector<doubl
   }
 }
 
-// Of given positions only the first counts for a prompt, the others follow it.
+// Turns tokens by their positions. For a prompt only the first given position counts, the others follow it.
 void GroupQuery::turn(const Eval& node, std::vector<double>& tokens, uint64_t count) const {
   if (!node.flag("do_rotary")) return;
   const std::vector<double> cosines = node.load<double>(In::kCosines);

@@ -13,7 +13,7 @@ struct GroupQueryInputs {
                             kPositions = 9, kAddend = 10, kSink = 11, kQueryNorm = 14, kKeyNorm = 15;
 };
 
-// What the shapes of its inputs say, checked.
+// The dims of its inputs, checked.
 struct GroupQueryDims {
   Dim batch, length, size;  // size of a head
   int64_t heads = 0;

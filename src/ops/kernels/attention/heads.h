@@ -12,12 +12,12 @@ struct HeadDims {
   Dim batch, heads, length, size;
 };
 
-// Of an input of rank 3 or 4; what is not known stays unknown. `heads` is the attribute that packed inputs need; it is
-// called `attribute` in errors.
+// The dims of an input of rank 3 or 4; unknown ones stay unknown. `heads` is the attribute that packed inputs need; it
+// is called `attribute` in errors.
 HeadDims head_dims(const Infer& node, uint32_t input, std::string_view attribute);
 Dims packed_like(const Infer& node, uint32_t input, const HeadDims& dims);
 
-// The same with numbers.
+// HeadDims as numbers.
 struct HeadLayout {
   uint64_t batch = 0;
   uint64_t heads = 0;
@@ -27,7 +27,7 @@ struct HeadLayout {
 
   HeadLayout(const Shape& shape, int64_t packed_heads);
   uint64_t vectors() const { return batch * heads * length; }
-  // Where the vector `at` of head `h` of batch entry `b` begins.
+  // The begin of vector `at` of head `h` of batch entry `b`.
   uint64_t place(uint64_t b, uint64_t h, uint64_t at) const {
     return (is_packed ? (b * length + at) * heads + h : (b * heads + h) * length + at) * size;
   }

@@ -55,7 +55,7 @@ void elementwise(Eval& node, Fn fn) {
   });
 }
 
-// The same with the carrier of input 0: fn must take double, int64_t and uint64_t.
+// Applies fn in the carrier of input 0: it must take double, int64_t and uint64_t.
 template <typename Fn>
 void elementwise_any(Eval& node, Fn fn) {
   with_carrier(node.dtype(0), [&](auto zero) { elementwise<decltype(zero)>(node, fn); });

@@ -98,7 +98,7 @@ void Fourier::split(const Complex* in, uint64_t stride, Complex* out, uint64_t l
   }
 }
 
-// The same for two parts, a number in each vector: what is multiplied by 1 keeps the signs that zeros get by it.
+// Combines two parts, a number in each vector: a product by 1 keeps the signs that zeros get by it.
 void Fourier::combine_halves(Complex* out, uint64_t part, uint64_t step) const {
   const Pair one = pair_of(roots_[0]);
   const Pair minus_one = pair_of(roots_[part * step]);

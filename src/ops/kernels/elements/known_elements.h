@@ -14,7 +14,7 @@ std::optional<uint64_t> knowable_count(const tensor::Shape& shape);
 // or if it is large.
 std::optional<std::vector<Dim>> broadcast_elements(const Infer& node, uint32_t input, const tensor::Shape& to);
 
-// What is known of a < b: true, false or nothing. Symbols stand for sizes, which are not negative.
+// The known order of a and b: true if a < b, false if not, or nullopt. Symbols stand for sizes, which are not negative.
 std::optional<bool> known_less(const Dim& a, const Dim& b);
 std::optional<bool> known_equal(const Dim& a, const Dim& b);
 

@@ -5,7 +5,7 @@
 namespace assay::ops {
 namespace {
 
-// Where the dims of the second input begin among those of the first.
+// The axis of the first input at which the dims of the second begin.
 int64_t first_axis(const Node& node, int64_t rank, int64_t second_rank) {
   const int64_t suffix = rank - second_rank;
   if (!node.has_attribute("axis")) return suffix;

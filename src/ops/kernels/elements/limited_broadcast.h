@@ -12,7 +12,7 @@ namespace assay::ops {
 void infer_limited_broadcast(Infer& node);
 // Calls `eval` with the second input shaped so that multidirectional broadcasting does the same.
 void eval_limited_broadcast(Eval& node, void (*eval)(Eval& node));
-// The same with the second input lying along the dims of the first from `axis` on.
+// Calls `eval` with the second input lying along the dims of the first from `axis` on.
 void eval_along_axis(Eval& node, int64_t axis, void (*eval)(Eval& node));
 
 template <void (*Function)(Eval& node)>

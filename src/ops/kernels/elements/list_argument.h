@@ -19,8 +19,8 @@ struct ListArgument {
 
 bool is_given(const Infer& node, const ListArgument& argument);
 bool is_given(const Eval& node, const ListArgument& argument);
-// Its elements as far as they are known; empty where not even their number is, or where it is left out. Error if it is
-// not a list.
+// The elements of a list as far as they are known; empty if not even their number is, or if it is left out. Error if it
+// is not a list.
 std::optional<Dims> known_list(const Infer& node, const ListArgument& argument);
 std::optional<std::vector<int64_t>> known_numbers(const Infer& node, const ListArgument& argument);
 // Empty where it is left out.

@@ -10,7 +10,7 @@ struct Moments {
   double variance = 0;
 };
 
-// Of the numbers at(0), at(1), ... at(count - 1), summed in this order.
+// The moments of the numbers at(0), at(1), ... at(count - 1), summed in this order.
 template <typename At>
 Moments moments_of(uint64_t count, At at) {
   Moments result;

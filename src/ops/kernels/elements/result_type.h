@@ -7,7 +7,7 @@
 
 namespace assay::ops {
 
-// Whether the operator's version may give output 0 this element type.
+// True if the operator's version may give output 0 this element type.
 bool may_give(const Node& node, tensor::DType dtype);
 // The element type that an integer attribute asks for output 0. Error where it may not be.
 tensor::DType result_type(const Node& node, std::string_view attribute);

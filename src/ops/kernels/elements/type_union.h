@@ -4,7 +4,7 @@
 
 namespace assay::ops {
 
-// What holds of a value that is of one type or the other. Nothing, if they have nothing in common.
+// The facts of a value that is of one type or the other. Nothing, if they have nothing in common.
 Type type_union(const Type& a, const Type& b);
 
 // The type of `count` tensors of a type stacked along a new first axis.

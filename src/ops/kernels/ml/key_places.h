@@ -9,7 +9,7 @@
 
 namespace assay::ops {
 
-// Where keys stand in a list: of equal ones, the first. NaN is a key like others, unless it is said to be none.
+// The places of keys in a list: of equal ones, the first. NaN is a key like others, unless it is said to be none.
 template <typename K>
 class KeyPlaces {
  public:

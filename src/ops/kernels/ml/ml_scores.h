@@ -6,7 +6,7 @@
 #include "ops/eval.h"
 #include "ops/infer.h"
 
-// What operators of ai.onnx.ml share: rows of features, scores and class labels.
+// Helpers of the operators of ai.onnx.ml: rows of features, scores and class labels.
 namespace assay::ops {
 
 enum class PostTransform : uint8_t { none, softmax, logistic, softmax_zero, probit };
@@ -18,7 +18,7 @@ double logistic(double x);
 double probit(double x);
 // All scores of a row, where there are at least two.
 void transform_scores(PostTransform transform, std::vector<double>& scores);
-// As ONNX Runtime does it: probit alone applies to what has only one score.
+// Transforms scores like ONNX Runtime: only probit applies to a single score.
 void transform_regression(PostTransform transform, std::vector<double>& scores);
 size_t first_largest(std::span<const double> scores);
 

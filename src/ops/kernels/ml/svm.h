@@ -6,7 +6,7 @@ namespace assay::ops {
 
 enum class SvmKernel : uint8_t { linear, poly, rbf, sigmoid };
 
-// How two rows of features are compared.
+// The comparison of two rows of features.
 struct SvmProduct {
   SvmKernel kind = SvmKernel::linear;
   double gamma = 0;

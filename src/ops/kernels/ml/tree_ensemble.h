@@ -33,15 +33,15 @@ struct TreeEnsemble {
   uint64_t longest_walk() const;
 };
 
-// As TreeEnsembleClassifier and TreeEnsembleRegressor write it: nodes by tree and number, and weights behind, their
-// attributes named `class_...` or `target_...`.
+// The trees in the form of TreeEnsembleClassifier and TreeEnsembleRegressor: nodes by tree and number, and weights
+// behind, their attributes named `class_...` or `target_...`.
 TreeEnsemble numbered_trees(const Node& node, std::string_view prefix, uint32_t targets);
-// As TreeEnsemble does: nodes and leaves by their places.
+// The trees in the form of TreeEnsemble: nodes and leaves by their places.
 TreeEnsemble placed_trees(const Node& node);
 // A list of numbers that is written as floats, or as a tensor named with `_as_tensor`.
 std::vector<double> floats_or_tensor(const Node& node, std::string_view name);
 
-// What the trees say of a row, for each target; `is_scored` (as long) says for which one they say anything.
+// The scores that the trees give a row, for each target; `is_scored` (as long) tells which ones they give.
 std::vector<double> run_trees(const TreeEnsemble& ensemble, std::span<const double> row, TreeAggregate aggregate,
                               std::vector<bool>& is_scored);
 

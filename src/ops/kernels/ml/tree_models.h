@@ -11,7 +11,7 @@ class RegressionTrees {
   explicit RegressionTrees(const Node& node);
   const TreeEnsemble& ensemble() const { return ensemble_; }
   size_t targets() const { return ensemble_.targets; }
-  // Of a row of features, one for each target.
+  // The scores of a row of features, one for each target.
   std::vector<double> scores(std::span<const double> row) const;
 
  private:
@@ -28,7 +28,7 @@ class ClassificationTrees {
   const TreeEnsemble& ensemble() const { return ensemble_; }
   const ClassLabels& labels() const { return labels_; }
   size_t targets() const { return std::max(ensemble_.targets, 2U); }  // scores of a row
-  // Of a row of features; `place` is that of its label, as store_labels() takes it.
+  // The scores of a row of features; `place` is that of its label, as store_labels() takes it.
   std::vector<double> scores(std::span<const double> row, int64_t& place) const;
 
  private:

@@ -20,7 +20,7 @@ class MoveFrom {
   friend class MoveTo;
   uint64_t width_;  // bytes of one element; 0: strings
   tensor::Bytes bytes_;
-  std::vector<std::byte> unpacked_;  // where elements are narrower than a byte
+  std::vector<std::byte> unpacked_;  // used if elements are narrower than a byte
   std::span<const std::string> strings_;
   tensor::Tensor keep_;
 };
@@ -60,7 +60,7 @@ class MoveTo {
 // The tensor of shape `to` whose element at index i is that of `from` at offset + sum of i[a] * strides[a].
 tensor::Tensor copy_strided(const tensor::Tensor& from, const tensor::Shape& to, int64_t offset,
                             std::span<const int64_t> strides);
-// The same elements in another shape of as many; nothing is copied.
+// The elements in another shape of as many; nothing is copied.
 tensor::Tensor reshaped(const tensor::Tensor& tensor, tensor::Shape shape);
 
 // A shape seen as [outer, length, inner] around one of its axes.

@@ -14,7 +14,7 @@ enum class PadMode : uint8_t { constant, reflect, edge, wrap };
 // Error where the version has no such mode.
 PadMode pad_mode(const Node& node);
 
-// Where pads and axes are given: version 1 calls the attribute `paddings`, axes came with version 18.
+// The inputs and attributes of pads and axes: version 1 calls the attribute `paddings`, axes came with version 18.
 struct PadArguments {
   ListArgument pads;
   bool has_axes = false;
@@ -24,8 +24,8 @@ PadArguments pad_arguments(const Node& node);
 // All axes where none are given.
 std::vector<size_t> padded_axes(std::optional<std::vector<int64_t>> given, size_t rank);
 
-// Where the elements along each axis come from. Pads are as Pad has them: those before the axes, then those behind.
-// Error where negative ones leave nothing that could be repeated.
+// The sources of the elements along each axis. Pads are as Pad has them: those before the axes, then those behind.
+// Error if negative ones leave nothing that could be repeated.
 std::vector<AxisMap> pad_maps(const tensor::Shape& from, std::span<const size_t> axes, std::span<const int64_t> pads,
                               PadMode mode);
 

@@ -31,7 +31,7 @@ struct IndexedPlaces {
   uint64_t step, length;         // of the axis
 };
 
-// Where the elements along one axis come from; kNowhere: from nowhere, they are filled.
+// The sources of the elements along one axis; kNowhere: the element is filled.
 using AxisMap = std::vector<int64_t>;
 inline constexpr int64_t kNowhere = -1;
 

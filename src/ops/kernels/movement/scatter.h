@@ -7,7 +7,7 @@
 
 namespace assay::ops {
 
-// What becomes of an element that an update meets.
+// The effect of an update on its element.
 enum class Reduction : uint8_t { none, add, multiply, largest, smallest };
 
 // The attribute `reduction`, where the version of the operator has it. Error where it is not known to that version.

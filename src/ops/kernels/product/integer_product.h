@@ -17,7 +17,7 @@ struct IntegerMatrix {
 // C = A · B, row by row into `out`, wrapping modulo 2^64: exact for every integer type that wraps when it is stored.
 void integer_product(const ProductSize& size, const IntegerMatrix& a, const IntegerMatrix& b, uint64_t* out);
 
-// The same of dense matrices modulo 2^32: exact for integers of at most 32 bits.
+// The product of dense matrices modulo 2^32: exact for integers of at most 32 bits.
 void integer_product(const ProductSize& size, const uint32_t* a, const uint32_t* b, uint32_t* out);
 
 }  // namespace assay::ops

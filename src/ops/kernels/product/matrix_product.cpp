@@ -15,7 +15,7 @@
 namespace assay::ops {
 namespace {
 
-// Whether products of this thread are of float32.
+// True if products of this thread are of float32.
 bool& uses_floats() {
   thread_local bool uses = false;
   return uses;
@@ -123,7 +123,7 @@ void Block<T>::multiply(uint64_t depth) {
   }
 }
 
-// Which NaN an addition of NaNs gives differs between processors and compilers.
+// One NaN for all: the NaN that an addition of NaNs gives differs between processors and compilers.
 double with_one_nan(double value) { return value == value ? value : std::numeric_limits<double>::quiet_NaN(); }
 
 template <typename T>

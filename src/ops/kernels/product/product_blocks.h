@@ -6,7 +6,8 @@
 
 namespace assay::ops {
 
-// How C is cut into blocks. One side of C lies along the vectors of the tile (wide), the other along its rows (narrow).
+// The blocks into which C is cut. One side of C lies along the vectors of the tile (wide), the other along its rows
+// (narrow).
 struct BlockPlan {
   TileSize tile;
   ProductSize size;

@@ -40,7 +40,7 @@ struct Panels {
   uint64_t width = 0;
   bool padded = false;
 
-  // Of the panel that begins with `item`.
+  // The width of the panel that begins with `item`.
   uint64_t width_at(uint64_t item, uint64_t items) const {
     return padded || items - item > width ? width : items - item;
   }
@@ -55,7 +55,7 @@ void pack_item_rows(ReadRow read, const Panels& panels, Range items, Range depth
 // From a matrix whose rows are k and whose columns are items.
 template <typename T>
 void pack_item_columns(ReadRow read, const Panels& panels, Range items, Range depth, T* out);
-// The same matrix without panels: the rows as they are, `stride` apart and filled with zeros.
+// Reads the matrix without panels: the rows as they are, `stride` apart and filled with zeros.
 template <typename T>
 void read_item_columns(ReadRow read, uint64_t stride, Range items, Range depth, T* out);
 

@@ -29,7 +29,7 @@ struct TileOf {
 using Tile = TileOf<double>;
 using FloatTile = TileOf<float>;
 
-// What this processor can run, the best first; the last runs everywhere.
+// The tiles that this processor can run, the best first; the last runs everywhere.
 std::span<const Tile> tiles();
 std::span<const FloatTile> float_tiles();
 

@@ -6,7 +6,7 @@
 
 namespace assay::ops {
 
-// What Cast's attributes say of conversions to 8-bit floats.
+// The rules of Cast's attributes for conversions to 8-bit floats.
 struct CastRules {
   bool saturate = true;
   std::string_view round_mode = "up";  // of float8e8m0: up, down or nearest

@@ -13,7 +13,7 @@ std::string number_text(DType dtype, double value);
 // The number that a text stands for: a decimal number, `inf`, `nan`, `true` or `false` in any case, with blanks around.
 // Error for anything else.
 double number_of_text(std::string_view text, bool is_float32);
-// The same for integers, exact where the text is one of at most 64 bits; a fraction is cut off.
+// The integer that a text stands for, exact if it is one of at most 64 bits; a fraction is cut off.
 uint64_t integer_of_text(DType to, std::string_view text);
 
 }  // namespace assay::ops

@@ -10,7 +10,7 @@ namespace assay::ops {
 // 0: one element for all, one for each index along `axis`, or one for each block of `block_size` along it.
 void check_scale(const Infer& node);
 
-// Which element of the scale belongs to an element of input 0.
+// The places of scales: which element of the scale belongs to an element of input 0.
 class ScalePlaces {
  public:
   explicit ScalePlaces(const Eval& node);

@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-// What RNN, GRU and LSTM have in common: their inputs X, W, R, B, sequence_lens, initial_h and outputs Y, Y_h; the last
+// The common form of RNN, GRU and LSTM: their inputs X, W, R, B, sequence_lens, initial_h and outputs Y, Y_h; the last
 // also has initial_c, P and Y_c.
 struct RecurrentKind {
   uint64_t gates;  // each of `hidden` rows of W and R

@@ -144,7 +144,7 @@ class Parser {
           flags_.dot_takes_newline = value;
           break;
         case 'U':
-          break;  // which match is preferred does not matter
+          break;  // the preferred match does not matter
         case '-':
           if (!value) cursor_.fail_here("bad flags");
           value = false;

@@ -119,7 +119,7 @@ void add_scaled(double* sums, double factor, const double* values, uint64_t bloc
   }
 }
 
-// As matrix_product does it, for a few filters: the same sums in the same order.
+// Convolves directly for a few filters: the sums of matrix_product in the same order.
 void convolve_group_directly(const Convolution& what, const Patches& patches, uint64_t filter, ReadRow weights,
                              uint64_t row, WriteRow write) {
   std::vector<double> factors(what.taps());

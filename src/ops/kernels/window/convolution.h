@@ -9,7 +9,7 @@
 
 namespace assay::ops {
 
-// What one convolution is about. Input [batch, groups * channels, in...], weights [groups * filters, channels,
+// The sizes and rules of one convolution. Input [batch, groups * channels, in...], weights [groups * filters, channels,
 // kernel...], output [batch, groups * filters, out...].
 struct Convolution {
   uint64_t batch = 0;

@@ -9,7 +9,7 @@ namespace assay::ops {
 enum class GridMode : uint8_t { nearest, linear, cubic };
 enum class GridPadding : uint8_t { zeros, border, reflection };
 
-// Of GridSample. Error where an attribute is none of the known words.
+// The mode of GridSample. Error if an attribute is none of the known words.
 GridMode grid_mode(const Node& node);
 GridPadding grid_padding(const Node& node);
 

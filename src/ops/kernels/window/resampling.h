@@ -7,7 +7,7 @@
 
 namespace assay::ops {
 
-// How one axis is resized.
+// The resizing of one axis.
 struct ResampledAxis {
   int64_t in = 0;
   int64_t out = 0;
@@ -16,7 +16,7 @@ struct ResampledAxis {
   double roi_end = 1;
 };
 
-// Where place `x` of the resized axis lies on the original one, by one of ONNX's coordinate_transformation_modes.
+// The place on the original axis of place `x` of the resized one, by one of ONNX's coordinate_transformation_modes.
 double original_place(std::string_view mode, const ResampledAxis& axis, int64_t x);
 // Least and greatest of what evaluations in float32, of which implementations take one or another, give for it; of the
 // modes half_pixel, asymmetric and align_corners and their kind.

@@ -10,7 +10,7 @@
 
 namespace assay::ops {
 
-// What the attributes of Resize and Upsample say, in all their versions. Error for words that are not known.
+// The attributes of Resize and Upsample, in all their versions. Error for words that are not known.
 enum class ResizeMode : uint8_t { nearest, linear, cubic };
 bool is_upsample(const Node& node);
 ResizeMode resize_mode(const Node& node);
@@ -20,7 +20,7 @@ std::string_view resize_aspect_policy(const Node& node);
 std::vector<int64_t> resized_axes(const Node& node, int64_t rank);
 std::vector<double> written_scales(const Node& node);  // of Upsample before version 9
 
-// Where the inputs are, by version.
+// The numbers of the inputs, by version.
 struct ResizeInputs {
   static constexpr uint32_t kNone = UINT32_MAX;
   uint32_t roi = kNone, scales = kNone, sizes = kNone;

@@ -65,7 +65,7 @@ Dims scaled_dims(const Infer& node, const std::vector<double>& scales, const std
   return out;
 }
 
-// Whether an input is there and not an empty list, as far as is known.
+// True if an input is there and not an empty list; nullopt: not known.
 std::optional<bool> is_given(const Infer& node, uint32_t input) {
   if (!node.has(input)) return false;
   node.require_rank(input, 1);

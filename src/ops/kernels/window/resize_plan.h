@@ -10,13 +10,13 @@ namespace assay::ops {
 
 // Rules and result of Resize and Upsample.
 void infer_resize(Infer& node);
-// What is to be done along each axis, when infer_resize has found no fault.
+// The work along each axis, when infer_resize has found no fault.
 std::vector<ResampledAxis> plan_resize(const Eval& node);
-// The same from shapes and the numbers of inputs, which are empty where one is left out.
+// The work for these shapes and the numbers of inputs, which are empty if one is left out.
 std::vector<ResampledAxis> plan_resize(const Node& node, const Shape& in, const Shape& out,
                                        FunctionRef<std::vector<double>(uint32_t input)> numbers);
 
-// What an element along an axis is the weighted sum of; elements beside the axis are the last ones before.
+// A term of the weighted sum that an element along an axis is; elements beside the axis are the last ones before.
 struct ResampledTerm {
   uint64_t element;
   double weight;

@@ -4,7 +4,7 @@
 
 namespace assay::ops {
 
-// Where one sample lies along an axis: between `low` and `high`, `rest` of the way.
+// The place of one sample along an axis: between `low` and `high`, `rest` of the way.
 struct RoiSample {
   int64_t low = 0;
   int64_t high = 0;
@@ -37,7 +37,7 @@ struct RoiRegion {
 // An Error where a region is of an image that is not there.
 void check_roi_image(int64_t region, int64_t image, int64_t images);
 
-// How RoiAlign's attributes place regions.
+// The rules of RoiAlign's attributes for placing regions.
 struct RoiRules {
   double scale = 1;
   bool is_half_pixel = false;
@@ -45,7 +45,7 @@ struct RoiRules {
   int64_t height = 0, width = 0;  // bins
 
   explicit RoiRules(const Node& node);
-  // Of four numbers; an Error where bins have too many samples.
+  // The region of four numbers; Error if bins have too many samples.
   RoiRegion region(const double* roi, int64_t picture_height, int64_t picture_width) const;
 };
 

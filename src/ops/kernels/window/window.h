@@ -20,13 +20,13 @@ struct WindowAxis {
   int64_t end = 0;
 
   int64_t reach() const { return (kernel - 1) * dilation + 1; }
-  // Where tap `k` of window `o` reads; outside [0, in) lies padding.
+  // The place that tap `k` of window `o` reads; outside [0, in) lies padding.
   int64_t place(int64_t o, int64_t k) const { return o * stride + k * dilation - begin; }
 };
 
 using Window = std::vector<WindowAxis>;
 
-// What the attributes kernel_shape, strides, dilations, pads, auto_pad and ceil_mode say, checked.
+// The attributes kernel_shape, strides, dilations, pads, auto_pad and ceil_mode, checked.
 struct WindowRules {
   std::vector<int64_t> strides, dilations, pads;  // pads: all begins, then all ends
   AutoPad auto_pad = AutoPad::notset;
@@ -41,13 +41,13 @@ void check_kernel(const std::vector<int64_t>& kernel, size_t axes);
 // The attribute kernel_shape, checked.
 std::vector<int64_t> read_kernel(const Node& node, size_t axes);
 
-// How many windows fit along each axis. Error where a kernel is larger than its padded axis.
+// The number of windows along each axis. Error if a kernel is larger than its padded axis.
 Dims window_counts(const WindowRules& rules, std::span<const Dim> in, std::span<const Dim> kernel);
 Window make_window(const WindowRules& rules, std::span<const int64_t> in, std::span<const int64_t> kernel);
 
 // Dims of outputs 0 and 1 of a pool with the attribute kernel_shape.
 void infer_pool(Infer& node);
-// What such a pool looks at: for each element of output 0 a window, as far as it can lie within the input.
+// The elements that such a pool looks at: for each element of output 0 a window, as far as it can lie within the input.
 Dim pool_work(const Infer& node);
 Dim pool_work_channels_last(const Infer& node);
 

@@ -32,7 +32,7 @@ class WindowWalk {
     int64_t first = 0;  // place of the first tap within the input
     int64_t count = 0;
   };
-  // Of an axis, for window `o` along it.
+  // The taps of window `o` along an axis that lie inside.
   static Taps taps_inside(const WindowAxis& axis, int64_t o) {
     const int64_t start = axis.place(o, 0);
     const int64_t skipped = start < 0 ? (-start + axis.dilation - 1) / axis.dilation : 0;

@@ -27,7 +27,7 @@ void pass_through(Eval& node) {
   node.store(1, std::vector<double>(node.count(0), 1));
 }
 
-// What is kept is scaled, so that the mean stays.
+// Drops elements; kept ones are scaled, so that the mean stays.
 void drop(Eval& node, double ratio) {
   NumpyRandom random = random_of(node);
   std::vector<double> data = node.load<double>(0);

@@ -52,7 +52,7 @@ Dim macs_of_flex_attention(const Infer& node) {
   return node.dims(0)[0] * node.dims(0)[1] * node.dims(0)[2] * node.dims(1)[2] * (node.dims(0)[3] + node.dims(2)[3]);
 }
 
-// What a body makes of all scores or weights.
+// All scores or weights, modified by a body.
 std::vector<double> modified(const Eval& node, std::string_view name, const Shape& shape, std::vector<double> values) {
   if (!node.has_attribute(name)) return values;
   const DType type = weight_type(node, node.dtype(0));

@@ -141,7 +141,7 @@ class Recurrence {
     }
   }
 
-  // What the state already gives for the key is taken off.
+  // Takes off what the state already gives for the key.
   void correct(double rate, const double* key, const double* state, std::vector<double>& update) const {
     for (uint64_t m = 0; m < values; ++m) {
       double known = 0;

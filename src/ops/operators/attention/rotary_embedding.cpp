@@ -5,7 +5,7 @@
 namespace assay::ops {
 namespace {
 
-// How many elements of a head are turned.
+// The number of elements of a head that are turned.
 Dim rotated_size(const Node& node, const Dim& head_size) {
   const int64_t written = node.integer("rotary_embedding_dim");
   const Dim size = written == 0 ? head_size : Dim(written);

@@ -5,7 +5,7 @@
 namespace assay::ops {
 namespace {
 
-// What the body says of a carried value must hold for every iteration: dims that it changes are not known.
+// The types of carried values after the body. They must hold for every iteration: dims that it changes are not known.
 std::vector<Type> infer_carried(const Infer& node, ir::GraphId body, std::vector<Type>& carried) {
   std::vector<Type> outputs;
   for (int round = 0; round < 3; ++round) {
@@ -56,8 +56,8 @@ bool truth_of(const Datum& datum) {
 
 Datum scalar_datum(DType dtype, int64_t value) { return make_rounded(dtype, {}, std::vector<int64_t>{value}); }
 
-// What a loop that ended before its first iteration collects: no items, of the type that inference finds in its body,
-// else the model declares; sizes that neither knows are 0.
+// The items of a loop that ended before its first iteration: none, of the type that inference finds in its body, else
+// the model declares; sizes that neither knows are 0.
 Datum collect_nothing(Eval& node, std::span<const Datum> inputs, uint32_t output) {
   const ir::GraphId body = node.graph("body");
   const std::vector<Type> inferred = node.runner().infer_body(body, inputs);

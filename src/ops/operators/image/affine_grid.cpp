@@ -25,8 +25,8 @@ void infer_affine_grid(Infer& node) {
   node.set_dims(0, std::move(dims));
 }
 
-// Where element `i` of an axis lies when the axis goes from -1 to 1, either between the centers of its outer elements
-// or between their borders. The one element of an axis lies in the middle.
+// The place of element `i` of an axis that goes from -1 to 1, either between the centers of its outer elements or
+// between their borders. The one element of an axis lies in the middle.
 double normalized(int64_t i, int64_t length, bool aligns_corners) {
   const auto at = static_cast<double>(i);
   const auto size = static_cast<double>(length);

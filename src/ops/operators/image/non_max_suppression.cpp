@@ -42,7 +42,7 @@ struct Box {
   double area() const { return (high[0] - low[0]) * (high[1] - low[1]); }
 };
 
-// Whether the common part of two boxes is more than `threshold` of what they cover together.
+// True if the common part of two boxes is more than `threshold` of what they cover together.
 bool overlap(const Box& a, const Box& b, double threshold) {
   double common = 1;
   for (int i = 0; i < 2; ++i) {

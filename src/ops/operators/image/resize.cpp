@@ -10,7 +10,7 @@
 namespace assay::ops {
 namespace {
 
-// Which places along an axis lie beside the original one, where tf_crop_and_resize extrapolates.
+// The places along an axis that lie beside the original one, where tf_crop_and_resize extrapolates.
 std::vector<bool> places_beside(const Node& node, const ResampledAxis& axis) {
   std::vector<bool> beside(static_cast<size_t>(axis.out));
   if (resize_coordinate_mode(node) != "tf_crop_and_resize" || is_unchanged(axis)) return beside;
@@ -40,7 +40,7 @@ void each_beside(const Eval& node, const std::vector<ResampledAxis>& plan, Fn fn
   }
 }
 
-// Whether places along an axis are computed without rounding.
+// True if places along an axis are computed without rounding.
 bool has_exact_places(const Node& node, const ResampledAxis& axis) {
   int exponent = 0;
   const bool has_corners = resize_coordinate_mode(node) == "align_corners";

@@ -57,7 +57,7 @@ struct Layout {
   uint64_t places = 1;
 };
 
-// What one label is worth: 0 where it is to be ignored.
+// The weight of one label: 0 if it is to be ignored.
 class Weights {
  public:
   explicit Weights(const Eval& node)

@@ -48,7 +48,7 @@ Dim macs_of_einsum(const Infer& node) {
   return macs;
 }
 
-// How places among the labels of the output (outer) and among those summed over (inner) lie in the inputs.
+// The places in the inputs of labels of the output (outer) and of those summed over (inner).
 struct Plan {
   std::vector<uint64_t> outer;  // sizes
   std::vector<uint64_t> inner;

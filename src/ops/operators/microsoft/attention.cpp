@@ -13,7 +13,7 @@ namespace {
 constexpr uint32_t kWeights = 1, kBias = 2;
 constexpr uint32_t kInputScale = 3, kWeightScale = 4, kInputZero = 6, kWeightZero = 7;  // of QAttention
 
-// Where the inputs are that both operators have.
+// The numbers of the inputs that both operators have.
 struct Inputs {
   uint32_t mask, past, addend;
 };
@@ -76,7 +76,7 @@ void check_quantization(const Infer& node, const Dim& columns) {
   check_factor(node, kWeightZero, columns);
 }
 
-// How many tokens were there before.
+// The number of earlier tokens.
 Dim past_length(const Infer& node, uint32_t past, const Dim& batch, const Widths& widths) {
   if (!node.has(past)) return 0;
   node.require_rank(past, 5);

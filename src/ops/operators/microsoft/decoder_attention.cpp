@@ -17,7 +17,8 @@ int64_t head_count(const Node& node) {
   return heads;
 }
 
-// Where keys and values lie: of another sequence, in inputs 1 and 2; else in caches, which the new token joins.
+// True if keys and values are those of another sequence, in inputs 1 and 2; else they are in caches, which the new
+// token joins.
 bool crosses(const Infer& node) { return node.is_ranked(1) && node.rank(1) == 4; }
 
 struct Sizes {
@@ -39,7 +40,7 @@ void check_caches(const Infer& node, uint32_t keys, Sizes& sizes) {
   sizes.value_size = v[3];
 }
 
-// How many tokens the caches hold; in shared ones there is room for more.
+// The number of tokens in the caches; in shared ones there is room for more.
 Dim cached_length(const Infer& node, Sizes& sizes) {
   if (!node.flag("past_present_share_buffer")) {
     const Dim past = sizes.present;

@@ -7,7 +7,7 @@
 namespace assay::ops {
 namespace {
 
-// How many quantized numbers an element of the data holds: bytes hold two of four bits.
+// The number of quantized numbers in an element of the data: bytes hold two of four bits.
 int64_t per_element(const Node& node, DType dtype) {
   const int64_t bits = node.integer("bits");
   if (bits != 4 && bits != 8) fail(ErrorCode::shape, "`bits` is {}, it must be 4 or 8", bits);

@@ -46,7 +46,7 @@ void infer_crop(Infer& node) {
   node.set_dims(0, std::move(dims));
 }
 
-// What an output place along one axis reads: between `low` and `high`, `rest` of the way; or nothing.
+// The input that an output place along one axis reads: between `low` and `high`, `rest` of the way; or nothing.
 struct Sample {
   uint64_t low = 0;
   uint64_t high = 0;

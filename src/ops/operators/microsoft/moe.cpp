@@ -24,7 +24,7 @@ Activation activation_of(const Node& node) {
   fail(ErrorCode::shape, "attribute `activation_type` is `{}`", word);
 }
 
-// Whether the first product gives two numbers for each that the second one takes.
+// True if the first product gives two numbers for each that the second one takes.
 bool is_fused(const Node& node) { return activation_of(node) == Activation::swiglu && node.flag("swiglu_fusion"); }
 
 void check_attributes(const Infer& node) {

@@ -64,7 +64,7 @@ std::vector<double> load_heads(const Eval& node, uint32_t input, const HeadLayou
   return elements;
 }
 
-// What was before, and behind it what is new, for each head.
+// The earlier vectors of each head, and the new ones behind them.
 std::vector<double> with_past(const Eval& node, uint32_t past, std::vector<double> fresh, uint64_t vectors) {
   if (!node.has(past) || vectors == 0) return fresh;
   const std::vector<double> old = node.load<double>(past);
@@ -81,7 +81,7 @@ std::vector<double> with_past(const Eval& node, uint32_t past, std::vector<doubl
   return all;
 }
 
-// What is added to the scores: [batch, heads, queries, keys].
+// The addends of the scores: [batch, heads, queries, keys].
 class Addends {
  public:
   Addends(const Eval& node, const Shape& scores) : scores_(scores), filler_(filler_of(node)) {

@@ -28,7 +28,7 @@ struct LineNorm {
   double epsilon = 0;
   bool centers = true;
   std::vector<double> gamma, beta;      // empty: none
-  std::vector<double> means, inverses;  // what was found of each line
+  std::vector<double> means, inverses;  // of each line
 
   void apply(std::vector<double>& data) {
     const uint64_t lines = width == 0 ? 0 : data.size() / width;
@@ -185,7 +185,7 @@ void eval_embedding(Eval& node) {
   node.store(1, std::move(counts));
 }
 
-// Where the channels of an image are.
+// The place of the channels of an image.
 struct ChannelView {
   uint64_t images, channels, plane;
   bool is_last;

@@ -25,7 +25,7 @@ void infer_average(Infer& node) {
   infer_channels_last(node, kImage, infer_pool);
 }
 
-// What is around the image counts as 0, where it counts: beyond the padding too.
+// Averages windows. Elements around the image count as 0, if they count: beyond the padding too.
 void average(Eval& node) {
   const Shape& shape = node.shape(0);
   const size_t axes = shape.size() - 2;

@@ -105,7 +105,7 @@ void infer_gated(Infer& node) {
   node.set_dims(0, {x[0], heads, x[1], x[1]});
 }
 
-// What one query of one head multiplies its row of positions with.
+// The factor of one query of one head for its row of positions.
 double gate_of(std::span<const double> query, const std::vector<double>& weight, const std::vector<double>& bias,
                double factor) {
   const size_t half = bias.size() / 2;

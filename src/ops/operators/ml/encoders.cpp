@@ -121,7 +121,7 @@ V default_value(const Node& node, DType dtype) {
     return static_cast<V>(dtype == DType::int64 ? node.integer("default_int64") : -1);
 }
 
-constexpr int64_t kFirstWithNan = 4;  // as a key
+constexpr int64_t kFirstWithNan = 4;  // the first version in which NaN is a key
 
 class LabelMap {
  public:
@@ -199,7 +199,7 @@ std::vector<K> reversed(const std::vector<K>& keys) {
   return {keys.rbegin(), keys.rend()};
 }
 
-// Of equal categories, the last counts.
+// The categories; of equal ones, the last counts.
 class OneHotCategories {
  public:
   explicit OneHotCategories(const Node& node)

@@ -141,7 +141,7 @@ void infer_normalizer(Infer& node) {
   infer_same_as_first(node);
 }
 
-// What a row is divided by: its largest element (with its sign), or the length of the row.
+// The divisor of a row: its largest element (with its sign), or the length of the row.
 double norm_of_row(std::span<const double> row, Norm norm) {
   if (norm == Norm::largest) return *std::ranges::max_element(row);
   double sum = 0;

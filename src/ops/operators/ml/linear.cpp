@@ -19,7 +19,7 @@ struct LinearModel {
     }
   }
 
-  // Of a row: one for each line of coefficients, plus its intercept.
+  // The scores of a row: one for each line of coefficients, plus its intercept.
   std::vector<double> scores(std::span<const double> row, uint64_t count) const {
     std::vector<double> scores(count);
     for (uint64_t k = 0; k < count; ++k) {
@@ -56,7 +56,7 @@ class Classifier : public LinearModel {
   const ClassLabels& labels() const { return labels_; }
   size_t score_count() const { return has_second_class() ? 2 : intercepts.size(); }
 
-  // Of a row, and the place of its label.
+  // The scores of a row, and the place of its label.
   std::vector<double> scores_and_place(std::span<const double> row, int64_t& place) const {
     std::vector<double> made = scores(row, intercepts.size());
     const bool is_positive = made[0] > 0;

@@ -92,7 +92,7 @@ class Classifier {
     return result;
   }
 
-  // What the vectors of class `of` say against class `other`.
+  // The part that the vectors of class `of` have against class `other`.
   double part(const std::vector<double>& products, size_t of, size_t other) const {
     const size_t line = other > of ? other - 1 : other;
     double sum = 0;

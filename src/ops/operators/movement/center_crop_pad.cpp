@@ -28,7 +28,7 @@ void infer_center_crop_pad(Infer& node) {
   node.set_dims(0, std::move(dims));
 }
 
-// What is cut or added on both sides; an odd element is cut, or added, at the end.
+// The map of an axis that is cut or padded on both sides; an odd element is cut, or added, at the end.
 AxisMap centered_map(int64_t from, int64_t to) {
   const int64_t cut = from > to ? (from - to) / 2 : 0;
   const int64_t added = to > from ? (to - from) / 2 : 0;

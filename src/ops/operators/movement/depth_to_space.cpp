@@ -14,7 +14,7 @@ int64_t block_of(const Node& node) {
   return block;
 }
 
-// Whether the depth is [block row, block column, channel], or else [channel, block row, block column].
+// True if the depth is [block row, block column, channel]; false: [channel, block row, block column].
 bool is_depth_first(const Node& node) {
   const std::string_view mode = node.string("mode", "DCR");
   if (mode == "DCR" || mode == "CRD") return mode == "DCR";

@@ -37,7 +37,7 @@ Tuples tuples_of(const Eval& node) {
   return {static_cast<size_t>(node.integer("batch_dims", 0)), static_cast<size_t>(node.shape(1).back())};
 }
 
-// Where the element, or the run of elements, of each tuple begins in the data.
+// The begins in the data of the elements, or runs of elements, of all tuples.
 struct Places {
   std::vector<uint64_t> starts;
   uint64_t run = 1;

@@ -37,7 +37,7 @@ Cut cut_of(int64_t dim, int64_t start, int64_t end, int64_t step) {
     const uint64_t size = uint64_t{0} - static_cast<uint64_t>(step);
     if (cut.start > end) cut.count = static_cast<int64_t>(static_cast<uint64_t>(cut.start - end - 1) / size) + 1;
   }
-  if (cut.count <= 1) cut.step = 0;  // it may be too large to multiply with
+  if (cut.count <= 1) cut.step = 0;  // may be too large to multiply with
   return cut;
 }
 

@@ -36,7 +36,7 @@ void infer_tensor_scatter(Infer& node) {
   if (node.is_ranked(2)) unify(cache[0], node.dims(2)[0], "batch sizes of cache and write indices");
 }
 
-// Where in the cache the element number `step` of a sequence goes that is written from `start` on.
+// The place in the cache of element number `step` of a sequence that is written from `start` on.
 uint64_t place_of(int64_t start, uint64_t step, uint64_t room, bool is_circular) {
   if (start < 0) fail(ErrorCode::shape, "write index {} is negative", start);
   const uint64_t place = static_cast<uint64_t>(start) + step;

@@ -15,7 +15,7 @@ void infer_max_pool(Infer& node) {
   infer_pool(node);
 }
 
-// What a window that sees only padding gives.
+// The result of a window that sees only padding.
 template <typename C>
 C lowest(DType dtype) {
   if constexpr (std::is_floating_point_v<C>)
@@ -49,7 +49,7 @@ Best<C> find_best(const C* plane, const WindowWalk& walk, uint64_t window, C sta
   return best;
 }
 
-// The same place when the plane is counted with its first axis running fastest.
+// The place in a plane that is counted with its first axis running fastest.
 int64_t column_major(uint64_t place, const Window& window) {
   uint64_t step = 1;
   for (const WindowAxis& axis : window) step *= static_cast<uint64_t>(axis.in);

@@ -7,7 +7,7 @@
 namespace assay::ops {
 namespace {
 
-// What a max pool with the same attributes was applied to.
+// The dims of the tensor to which a max pool with the same attributes was applied.
 Dims unpooled_dims(const Infer& node) {
   const Dims& in = node.dims(0);
   const size_t axes = in.size() - 2;

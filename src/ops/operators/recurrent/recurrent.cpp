@@ -12,7 +12,7 @@ constexpr RecurrentKind kGru = {3, false, kGruFunctions};
 constexpr RecurrentKind kLstm = {4, true, kLstmFunctions};
 constexpr RecurrentKind kCodedLstm = {4, true, kLstmFunctions, true};
 
-// What goes into gate `gate` for hidden element `i`, from the input and from the state.
+// The sums of gate `gate` for hidden element `i`, from the input and from the state.
 struct GateSums {
   const RecurrentCell& cell;
   const double* input;

@@ -24,7 +24,7 @@ void reduce_any(Eval& node, Fn fn) {
   });
 }
 
-// The same in double; integers get what is before the point, 0 where the result is no finite number.
+// Reduces in double; integers get the part before the point, 0 if the result is not a finite number.
 template <double (*Function)(Line<double>, Adder)>
 void reduce_real(Eval& node) {
   const Lines lines(node.shape(0), reduced_axes(node));
@@ -129,7 +129,7 @@ double log_sum_exp(Line<double> line, Adder add) {
   return top + std::log(sum);
 }
 
-// Of no elements: minus infinity, or the least number of a type without it.
+// Gives the greatest element; of no elements: minus infinity, or the least number of a type without it.
 void eval_max(Eval& node) {
   const DType dtype = node.dtype(0);
   reduce_any(node, [=]<typename C>(Line<C> line) -> C {

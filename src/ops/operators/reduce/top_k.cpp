@@ -42,7 +42,7 @@ bool is_less(C a, C b) {
 template <typename T>
 constexpr uint64_t kAtOnce = 64 / sizeof(T);
 
-// Whether one of kAtOnce elements may be better than this one: NaN may.
+// True if one of kAtOnce elements may be better than this one: NaN may.
 template <typename T, bool kLargest>
 bool may_be_better(const T* elements, T worst) {
   using Group [[gnu::vector_size(16)]] = T;
@@ -83,7 +83,7 @@ std::vector<uint64_t> best_places(std::span<const T> line, size_t count) {
   return places;
 }
 
-// Where sorted=0 leaves the order open, it is the sorted one.
+// Evaluates all lines. If sorted=0 leaves the order open, it is the sorted one.
 template <typename T>
 void eval_lines(Eval& node, std::span<const T> data) {
   const int64_t axis = normalize_axis(node.integer("axis"), node.rank(0));

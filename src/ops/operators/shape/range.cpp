@@ -9,7 +9,7 @@ namespace {
 
 constexpr double kMostSteps = 0x1p62;
 
-// How many steps of `delta` lie between start and limit, the limit excluded.
+// The number of steps of `delta` between start and limit, the limit excluded.
 int64_t step_count(double start, double limit, double delta) {
   const double steps = std::ceil((limit - start) / delta);
   if (std::isnan(steps) || steps >= kMostSteps) {

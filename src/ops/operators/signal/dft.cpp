@@ -31,7 +31,7 @@ std::optional<int64_t> axis_of(const Infer& node) {
   return node.has(2) ? node.integer_of(2) : std::optional<int64_t>(-2);
 }
 
-// How many elements the transform takes.
+// The length of the transform.
 Dim length_of(const Infer& node, const Dim& dim) {
   if (!node.has(1)) return mode_of(node).is_irfft() ? (dim - Dim(1)) * Dim(2) : dim;
   const std::optional<int64_t> length = node.integer_of(1);

@@ -45,7 +45,7 @@ class Normalization {
   std::unordered_set<std::string> stopwords_;
 };
 
-// How many strings are left where words are taken out is known when they are looked at.
+// Infers the result. The number of strings that are left after words are taken out is known when they are looked at.
 void infer_normalizer(Infer& node) {
   const auto normalization = node.read<Normalization>();
   if (!node.is_ranked(0)) return;

@@ -139,7 +139,7 @@ class Vectorizer {
   }
 
   void add_row(std::span<const Word> row, std::span<double> result) const {
-    std::map<size_t, double> counts;  // how often each n-gram of the pool occurs
+    std::map<size_t, double> counts;  // counts of the pool's n-grams
     for (size_t n = least_; n <= most_; ++n) {
       for (uint64_t step = 1; step <= skips_ + 1 && (n > 1 || step == 1) && step <= row.size(); ++step) {
         count_grams(row, n, step, counts);
