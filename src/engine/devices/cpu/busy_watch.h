@@ -4,7 +4,7 @@
 
 namespace assay::engine::cpu {
 
-// What the clocks say about a piece of work, in seconds.
+// Times of a piece of work by the clocks, in seconds.
 struct Elapsed {
   double wall = 0;
   double caller = 0;   // on a processor
@@ -12,8 +12,8 @@ struct Elapsed {
   bool was_preempted = false;
 };
 
-// How long it would have taken if nobody else had used the processors: the wall time, unless threads were taken off
-// them; then what the busiest of `threads` spent there, as far as the clocks can tell.
+// Seconds that the work would have taken if nobody else had used the processors: the wall time, unless threads were
+// taken off them; then what the busiest of `threads` spent there, as far as the clocks can tell.
 double undisturbed_seconds(const Elapsed& elapsed, unsigned threads);
 
 // Time since it was made, of the calling thread and those that work with it.

@@ -28,7 +28,7 @@ uint64_t last_cache_kilobytes() {
 
 // glibc adds up the caches of a whole socket, of which a core has one.
 uint64_t cache_bytes() {
-  constexpr long kUsual = 32L << 20;  // where nobody says
+  constexpr long kUsual = 32L << 20;  // used if nobody says
   if (const uint64_t kilobytes = last_cache_kilobytes(); kilobytes > 0) return kilobytes * 1024;
   const long known = std::max(sysconf(_SC_LEVEL3_CACHE_SIZE), sysconf(_SC_LEVEL2_CACHE_SIZE));
   return static_cast<uint64_t>(known > 0 ? known : kUsual);

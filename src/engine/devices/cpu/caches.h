@@ -5,7 +5,7 @@
 
 namespace assay::engine::cpu {
 
-// Of the last cache.
+// Bytes of the last cache.
 uint64_t cache_bytes();
 
 // Takes these bytes out of all caches, on processors that let programs do so.

@@ -26,7 +26,7 @@ namespace {
 constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteger",       "ConvTranspose", "MaxPool",
                                                        "AveragePool", "GlobalAveragePool", "GlobalMaxPool", "RoiAlign"};
 
-// Of single operators, those that are computed in whatever order their dims lie.
+// True for single operators that are computed in whatever order their dims lie.
 bool reads_any_order(const Layer& layer) {
   constexpr std::array<std::string_view, 9> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
                                                           "Upsample",     "InstanceNormalization", "GroupNormalization",

@@ -17,7 +17,7 @@ std::vector<const Kernels*> usable_kernels(const Kernels& base, const Kernels* a
   return usable;
 }
 
-// The same of loops that each of the namespaces base, avx2 and avx512 of a source file has under this name.
+// The usable ones of the loops that each of the namespaces base, avx2 and avx512 of a source file has under this name.
 #if defined(__x86_64__)
 #define ASSAY_USABLE_KERNELS(kernels) usable_kernels(base::kernels, &avx2::kernels, &avx512::kernels)
 #else

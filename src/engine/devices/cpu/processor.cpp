@@ -20,7 +20,7 @@ namespace {
 
 #if defined(__x86_64__)
 
-// What kernels may use, each with those before it.
+// Levels of instructions that kernels may use, each with those before it.
 enum class Level : uint8_t { base, avx2, avx512, all };
 constexpr std::array<std::string_view, 4> kLevels = {"base", "avx2", "avx512", "all"};
 

@@ -61,7 +61,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_by_halves(const Vector& x, V
   }
 }
 
-// The same as polynomial(), with few dependent steps: processors have too little room for many that wait.
+// Computes polynomial() with few dependent steps: processors have too little room for many that wait.
 template <size_t kCount>
 ASSAY_KERNEL inline void short_polynomial(const float (&coefficients)[kCount], const Vector& x, Vector& out) {
   Vector terms[kCount];
@@ -133,10 +133,10 @@ ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
   bound(given, -104.0F, 89.0F, x);
   reduced_exponential(x, kRound, shifted, power);
   scale(power, shifted - kRound, out);
-  if constexpr (kBytes != 64) choose(given != given, given, out, out);  // where whole numbers of NaN are none
+  if constexpr (kBytes != 64) choose(given != given, given, out, out);  // NaN has no whole number otherwise
 }
 
-// The same of numbers that are not above 0.
+// The exponential of numbers that are not above 0.
 template <typename V>
 ASSAY_KERNEL inline void falling_exponential(const V& given, V& out) {
   if constexpr (sizeof(V) == 64) return exponential(given, out);

@@ -1,4 +1,4 @@
-// What the lanes of a vector come to, after vector_math_body.h.
+// Reductions over the lanes of a vector, after vector_math_body.h.
 
 using Four [[gnu::vector_size(16), gnu::may_alias]] = float;
 
@@ -22,7 +22,7 @@ ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
   return greatest;
 }
 
-// Of truths in each lane.
+// True if the truths of all lanes are true.
 template <typename Truths>
 ASSAY_KERNEL inline bool holds_everywhere(const Truths& truths) {
 #if defined(__x86_64__)

@@ -68,7 +68,7 @@ class CastCopyKernel final : public PlainKernel {
     write({tile, c.size}, to, r, c.size);
   }
 
-  // Of numbers that lie by column: as codes they are faster to move.
+  // Turns numbers that lie by column as codes: they are faster to move.
   void turn_codes(const T* from, std::byte* to, const CopyDim& rows, const CopyDim& columns) const {
     alignas(64) uint8_t tile[kTile];
     float numbers[kTile];

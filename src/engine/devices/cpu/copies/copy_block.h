@@ -22,7 +22,7 @@ struct CopyBlock {
   CopyDim columns;
 };
 
-// As many numbers as 16 bytes hold.
+// The numbers that 16 bytes hold.
 template <typename T>
 struct CopyGroup {
   static constexpr size_t kCount = 16 / sizeof(T);
@@ -94,7 +94,7 @@ void interleave4(const T* from, int64_t channel, T* to, int64_t count) {
   }
 }
 
-// The same of two.
+// Interleaves two channels.
 template <typename T>
 void interleave2(const T* from, int64_t channel, T* to, int64_t count) {
   using Lanes = typename CopyGroup<T>::Lanes;
@@ -112,7 +112,7 @@ void interleave2(const T* from, int64_t channel, T* to, int64_t count) {
   }
 }
 
-// The same of three.
+// Interleaves three channels.
 template <typename T>
 void interleave3(const T* from, int64_t channel, T* to, int64_t count) {
   const auto kernel = [&](auto interleave, auto element) {
@@ -129,7 +129,7 @@ void interleave3(const T* from, int64_t channel, T* to, int64_t count) {
     kernel(row_kernels().interleave3, float{});
 }
 
-// Whether it was done.
+// Interleaves the channels of a block. Returns false if their number has no loop.
 template <typename T>
 bool interleave(const CopyBlock<T>& block) {
   const int64_t channels = block.columns.size;

@@ -16,7 +16,7 @@ struct CopyDim {
 // Dims in the order of the target, outermost first; neighbours that lie alike in both are one. There are two at least.
 std::vector<CopyDim> copy_dims(const TensorDesc& from, const TensorDesc& to);
 
-// Where one of the places of all dims but the two innermost begins, in elements.
+// The begin of one of the places of all dims but the two innermost, in elements.
 struct CopyPlace {
   int64_t from = 0;
   int64_t to = 0;

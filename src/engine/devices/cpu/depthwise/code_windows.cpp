@@ -21,13 +21,13 @@ constexpr size_t kWord = 4;      // columns
 constexpr size_t kQuarters = 4;  // of the channels of a block
 constexpr size_t kLane = 16;     // channels that interleaving keeps together
 
-// How many channels are computed at once where so many are left.
+// The number of channels to compute at once if so many are left.
 constexpr size_t block_of(size_t channels) { return channels > 32 ? 64 : channels > 16 ? 32 : 16; }
 
 #if defined(__x86_64__)
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,avx512vnni")]]
 
-// What becomes of sums.
+// The results of sums.
 namespace codes {
 constexpr size_t kBytes = 64;
 // clang-format off
@@ -170,9 +170,9 @@ template <size_t kBytes>
 struct Block {
   const CodeWindowSpan* of;
   size_t first;       // channel
-  uint64_t channels;  // as bits
+  uint64_t channels;  // in bits
   Quarters<kBytes> start;
-  codes::Vector factors[kQuarters], bias[kQuarters];  // where codes are made
+  codes::Vector factors[kQuarters], bias[kQuarters];  // set if codes are made
 
   size_t passes;  // 2: more weights are added to those of some channel
 

@@ -14,7 +14,7 @@ struct CodeWindowSpan {
   int64_t line_step = 0;               // from one line of a window to the next
   int64_t pixel_step = 0;              // from one pixel to the next
   int64_t width = 0;                   // pixels of a line
-  int64_t left = 0;                    // where the first window begins; outside the picture, codes are the zero point
+  int64_t left = 0;                    // begin of the first window; outside the picture, codes are the zero point
   int64_t stride = 1, dilation = 1;    // from one window to the next, and within a window, in pixels
   const std::byte* weights = nullptr;  // of the window's first line, as packed
   int64_t weights_line = 0;            // from those of one line to the next
@@ -32,12 +32,12 @@ struct CodeWindowSpan {
 };
 constexpr size_t kMostWindowChannels = 4096;
 
-// Whether this processor has loops for such windows.
+// True if this processor has loops for such windows.
 bool has_code_windows(int64_t lines, int64_t columns);
 // The bytes of a line of weights. Channels are packed in blocks; parts of them begin at multiples of kCodeWindowBlock.
 constexpr int64_t kCodeWindowBlock = 64;
 int64_t code_window_line(int64_t channels);
-// Of weights in 8 bits, [channels][lines][columns], line by line.
+// Packs weights in 8 bits, [channels][lines][columns], line by line.
 void pack_code_windows(const std::byte* weights, int64_t channels, int64_t lines, int64_t columns, std::byte* out);
 void run_code_windows(const CodeWindowSpan& span);
 

@@ -150,7 +150,7 @@ DepthwiseTypes DepthwiseConvolution::types() const {
   return followers_.take_results_apart() ? DepthwiseTypes::halves_to_floats : DepthwiseTypes::halves;
 }
 
-// Of the whole line, but for its results and the columns of their windows.
+// The span of a whole line, but for its results and the columns of their windows.
 DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Arguments& arguments,
                                             const Line& line) const {
   const int64_t top = line.y * g_.stride_y - g_.pad_top;
@@ -181,7 +181,7 @@ void DepthwiseConvolution::run(const std::byte* image, const Arguments& argument
   for (; y < lines.y.end; ++y) run_line(image, arguments, {lines.image, y, lines.channels});
 }
 
-// Whether loops may take two lines at once.
+// True if loops may take two lines at once.
 bool DepthwiseConvolution::has_squares() const {
   return g_.kernel_height == kSquare && g_.kernel_width == kSquare && g_.stride_y == g_.stride_x && g_.stride_x <= 2 &&
          g_.dilation_y == 1 && g_.dilation_x == 1 && !followers_.take_results_apart();
@@ -220,7 +220,7 @@ DepthwiseSpan DepthwiseConvolution::squares_of(const DepthwiseSpan& upper, int64
   return both;
 }
 
-// Where results are held apart, as many pixels at a time as there is room for.
+// Runs a line. If results are held apart, as many pixels at a time as there is room for.
 void DepthwiseConvolution::run_line(const std::byte* image, const Arguments& arguments, const Line& line) const {
   alignas(64) std::array<float, kMostResults> beside;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
   const DepthwiseSpan span = span_of(image, arguments, line);
@@ -314,7 +314,7 @@ void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixe
                     .channels = line.channels});
 }
 
-// As many channels at once as each set of loops takes.
+// Runs a span: each set of loops takes as many channels at once as it can.
 void DepthwiseConvolution::run_span(const DepthwiseSpan& span) const {
   size_t done = 0;
   for (const DepthwiseKernels* const kernels : depthwise_kernels()) {

@@ -33,7 +33,7 @@ class DepthwiseConvolution {
   void run(const std::byte* image, const Arguments& arguments, const Lines& lines) const;
 
  private:
-  // What follows: bounds, and a tape for the rest; or, of codes, all that makes something of sums.
+  // The followers of a layer: bounds, and a tape for the rest; or, of codes, all that makes something of sums.
   struct Followers {
     std::optional<std::array<float, 2>> bounds;
     Tape tape;

@@ -30,12 +30,12 @@ struct DepthwiseSpan {
   int64_t out_line = 0;  // from one line of results to the next
   size_t channels = 0;   // a multiple of `width`
 
-  // The same from another channel on; elements are of so many bytes.
+  // The span from another channel on; elements have so many bytes.
   DepthwiseSpan from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const;
 };
 
-// What pictures hold and what results become: the same, or float32 of bfloat16, or sums in 32 bits of codes of 8 bits,
-// which are exact for windows of up to 256 pixels.
+// Types of pictures and results: the same, or float32 of bfloat16, or sums in 32 bits of codes of 8 bits, which are
+// exact for windows of up to 256 pixels.
 enum class DepthwiseTypes : uint8_t { floats, halves, halves_to_floats, signed_to_sums, unsigned_to_sums };
 
 // Loops over spans, for one instruction set.
@@ -45,7 +45,7 @@ struct DepthwiseKernels {
   void (*run)(DepthwiseTypes types, const DepthwiseSpan& span);
 };
 
-// Those that this processor has, with most channels at once first; the last takes them one by one.
+// The loops that this processor has, with most channels at once first; the last takes them one by one.
 std::span<const DepthwiseKernels* const> depthwise_kernels();
 
 }  // namespace assay::engine::cpu

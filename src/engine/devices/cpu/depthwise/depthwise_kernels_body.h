@@ -36,7 +36,7 @@ ASSAY_KERNEL inline void take(const In* from, const Vector& zero, Vector& out) {
 template <typename In, typename Out, size_t kColumns, size_t kStride, size_t kResults>
 ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
   constexpr size_t kPixels = (kResults - 1) * kStride + kColumns;
-  const DepthwiseSpan s = given;  // what is written cannot be a part of it
+  const DepthwiseSpan s = given;  // a copy, of which nothing that is written can be a part
   const In* const in = static_cast<const In*>(s.in) + static_cast<int64_t>(first) * s.advance;
   Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(first) * s.out_step;
   Bounds bounds;

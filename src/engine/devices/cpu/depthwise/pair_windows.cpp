@@ -31,7 +31,7 @@ constexpr size_t kBytes = 32;
 constexpr size_t kMostBeside = 8;  // results
 constexpr size_t kMostPixels = 2 * kMostBeside + kColumns - 1;
 
-// Where the codes of pixels lie, in each line of windows, for the first channel.
+// The places of the codes of pixels, in each line of windows, for the first channel.
 struct PairPlaces {
   const std::byte* at[kMostLines][kMostPixels];
 };
@@ -169,7 +169,7 @@ ASSAY_KERNEL void sum_octet(const PairBlock& block) {
   }
 }
 
-// Those outside the picture, and those that only fill a word, are the zero point.
+// Finds the places. Codes outside the picture, and those that only fill a word, are the zero point.
 template <size_t kPixels>
 void find_places(const CodeWindowSpan& span, size_t first, size_t pixels, PairPlaces& out) {
   const int64_t left = span.left + static_cast<int64_t>(first) * span.stride;
@@ -214,7 +214,7 @@ ASSAY_KERNEL void sum_all(const CodeWindowSpan& span, const int32_t* starts, siz
   }
 }
 
-// What zero points take off sums.
+// Starts sums with what zero points take off.
 ASSAY_KERNEL void start_sums(const CodeWindowSpan& span, int32_t* starts) {
   const int zero = span.are_signed ? int{static_cast<int8_t>(*span.zeros)} : std::to_integer<int>(*span.zeros);
   const __m256i words = _mm256_set1_epi16(static_cast<int16_t>(-zero));

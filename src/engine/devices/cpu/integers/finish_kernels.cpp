@@ -82,7 +82,7 @@ ASSAY_KERNEL inline void round_whole(__m256& x) {
 ASSAY_KERNEL inline __m256i whole_numbers(const FinishRows& rows, const __m256& x) {
   return _mm256_cvtps_epi32(rows.may_overflow ? _mm256_min_ps(x, _mm256_set1_ps(kMostWhole)) : x);
 }
-// As 16 bits first, in which zero points are added, then as 8.
+// Writes codes: as 16 bits first, in which zero points are added, then as 8.
 ASSAY_KERNEL inline void write_codes(const FinishRows& rows, const __m256& x, const __m256& y, std::byte* out) {
   const __m256i halves = _mm256_adds_epi16(_mm256_packs_epi32(whole_numbers(rows, x), whole_numbers(rows, y)),
                                            _mm256_set1_epi16(static_cast<int16_t>(rows.zero)));

@@ -8,7 +8,7 @@ namespace assay::engine::cpu {
 
 constexpr float kMostWhole = 2147483520.0F;  // of what fits into 32 bits
 
-// What is done to numbers between the sums of a product of integers and what is written.
+// Steps from the sums of a product of integers to what is written.
 enum class FinishOp : uint8_t {
   add,         // a number of another tensor times `factor`, and `offset`
   bound,       // least, greatest

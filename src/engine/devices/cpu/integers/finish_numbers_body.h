@@ -79,7 +79,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply_alone(const FinishStep& st
   }
 }
 
-// How numbers of 16 bits become codes: those of a type with a sign as others that are 128 more, and are then flipped.
+// The way from numbers of 16 bits to codes: those of a type with a sign are 128 more, and are then flipped.
 struct Packing {
   ASSAY_KERNEL [[gnu::always_inline]] explicit Packing(const FinishRows& rows)
       : has_zero(rows.zero + (rows.type == NumberType::int8 ? 128 : 0) != 0),
@@ -116,7 +116,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void pack_codes(bool may_overflow, co
   out = _mm512_xor_si512(_mm512_packus_epi16(low, high), packing.flip);
 }
 
-// The same in the order of the numbers.
+// Makes codes in the order of the numbers.
 template <size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void to_codes(bool may_overflow, const Packing& packing,
                                                          const Vector (&x)[kVectors], __m512i& out) {

@@ -38,7 +38,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void apply_alone(const FinishStep& st
   }
 }
 
-// How numbers of 16 bits become codes: those of a type with a sign as others that are 128 more, and are then flipped.
+// The way from numbers of 16 bits to codes: those of a type with a sign are 128 more, and are then flipped.
 struct Packing {
   ASSAY_KERNEL [[gnu::always_inline]] explicit Packing(const FinishRows& rows)
       : zero(_mm256_set1_epi16(static_cast<int16_t>(rows.zero + (rows.type == NumberType::int8 ? 128 : 0)))),

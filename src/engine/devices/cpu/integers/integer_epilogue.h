@@ -23,25 +23,27 @@ struct SumRows {
 
 constexpr size_t kMostFinishSteps = 5;
 
-// What follows a product of integers in its layer. Its sums are of codes less their zero points; a sum stands for
+// The epilogue of a product of integers in its layer. Its sums are of codes less their zero points; a sum stands for
 // sum * factor + bias of its channel.
 class IntegerEpilogue {
  public:
-  // Of layer.nodes from `done` on; nullopt: neither steps nor a tape compute them, or the result is of another type.
+  // Makes the epilogue from layer.nodes[done] on. Returns nullopt if neither finish steps nor a tape can compute it, or
+  // if the result has another type.
   static std::optional<IntegerEpilogue> make(const Layer& layer, const QuantizedProduct& product, size_t done);
-  // The same after sums that have neither scales nor biases, of so many channels; they may themselves be the result.
+  // Makes the epilogue of sums that have neither scales nor biases, of so many channels; they may themselves be the
+  // result.
   static std::optional<IntegerEpilogue> make(const Layer& layer, int64_t channels, size_t done);
-  // Of either; nullopt as a product: sums have neither.
+  // Makes one of these; nullopt as a product: sums have neither scales nor biases.
   static std::optional<IntegerEpilogue> make(const Layer& layer, const std::optional<QuantizedProduct>& product,
                                              int64_t channels, size_t done) {
     return product ? make(layer, *product, done) : make(layer, channels, done);
   }
 
-  // Whether a tape goes over what is finished, which is faster for many rows at once.
+  // True if a tape goes over finished results, which is faster for many rows at once.
   bool has_tape() const { return !tape_.is_empty(); }
-  // Whether kernels that make codes of sums do all of it.
+  // True if kernels that make codes of sums do all of it.
   bool fits_tiles() const;
-  // Whether it reads nothing but sums.
+  // True if the epilogue reads nothing but sums.
   bool adds_nothing() const;
 
   // The epilogue in a run of its layer; it is cheap to make and used by one thread.
@@ -52,8 +54,8 @@ class IntegerEpilogue {
     Run& operator=(const Run&) = delete;
     // Finishes rows of sums into the layer's result.
     void finish(const SumRows& rows);
-    // Where it fits tiles, what their kernels need for some channels, but for the sums; for results of so many
-    // channels.
+    // The rows that kernels of tiles need for some channels, but for the sums, if the epilogue fits tiles; for results
+    // of so many channels.
     const FinishRows& in_tiles(int64_t channel, int64_t channels, int64_t pitch);
 
    private:

@@ -8,7 +8,7 @@
 
 namespace assay::engine::cpu {
 
-// What is done to each element of integers, as docs/numerics.md says: sums wrap, and a division by 0 gives 0.
+// Operations on each element of integers, as docs/numerics.md says: sums wrap, and a division by 0 gives 0.
 enum class IntegerOp : uint8_t {
   add,
   subtract,

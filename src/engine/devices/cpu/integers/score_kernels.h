@@ -6,7 +6,7 @@
 
 namespace assay::engine::cpu {
 
-// What is done to the scores of an attention of codes before softmax.
+// Steps on the scores of an attention of codes before softmax.
 enum class ScoreOp : uint8_t {
   add,         // numbers of a mask
   choose,      // `number` where a condition is, or is not, `hidden_where`
@@ -42,7 +42,7 @@ struct ScoreRows {
   float factor = 1;
   const ScoreStep* steps = nullptr;
   size_t step_count = 0;
-  float quantum = 1;  // what a code stands for
+  float quantum = 1;  // worth of a code
   int32_t zero = 0;   // code
   bool are_signed = false;
   uint8_t* codes = nullptr;   // whole, with rows as far apart

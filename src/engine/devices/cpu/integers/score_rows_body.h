@@ -8,7 +8,7 @@
 
 constexpr size_t kRowsInTurn = 8;           // whose latencies hide behind each other
 constexpr float kToWhole = 12582912.0F;     // 1.5 * 2^23: adding it rounds to whole numbers,
-constexpr int32_t kWholeBits = 0x4B400000;  // which are then the bits, less these
+constexpr int32_t kWholeBits = 0x4B400000;  // that are the bits of the sum, less these
 
 ASSAY_KERNEL inline void apply(const ScoreStep& step, const float* added, const uint8_t* conditions, Vector& x) {
   if (step.op == ScoreOp::add) {

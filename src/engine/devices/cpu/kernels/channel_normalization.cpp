@@ -41,7 +41,7 @@ class ChannelNormKernel final : public PlainKernel {
   }
 
  private:
-  // Of a channel: input 1 has factors, input 2 shifts.
+  // The number of a channel: input 1 has factors, input 2 shifts.
   float number(const Arguments& arguments, size_t input, int64_t channel) const {
     float tile = 0;
     const auto* const from = host<const std::byte>(arguments.inputs[input]);

@@ -14,7 +14,7 @@ namespace {
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
 constexpr uint64_t kPieceWork = 1 << 19;  // multiplications
 constexpr size_t kMostRows = 8;           // whose products expand in registers
-constexpr size_t kMostSplitRows = 4;      // which are split into digits first
+constexpr size_t kMostSplitRows = 4;      // more are not split into digits first
 constexpr size_t kExpanded = 128;         // rows of a panel at a time
 
 struct Shape {

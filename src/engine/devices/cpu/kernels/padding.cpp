@@ -23,7 +23,8 @@ void fill_with(std::byte* out, uint64_t bytes, const std::byte* element) {
   std::fill_n(reinterpret_cast<T*>(out), bytes / sizeof(T), value);
 }
 
-// What lies where nothing comes from the operand: zeros, unless it is given, when the model is planned or in each run.
+// The filling of places for which nothing comes from the operand: zeros, unless it is given, when the model is planned
+// or in each run.
 struct Filler {
   uint64_t bytes = 1;  // of an element
   std::array<std::byte, kLongestElement> value{};

@@ -17,7 +17,7 @@ namespace {
 constexpr int64_t kMostRows = 8;
 constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
 
-// Of words of which a number, or a pair of bfloat16, is one.
+// Kernel for words of which a number, or a pair of bfloat16, is one.
 class SkinnyKernel final : public PlainKernel {
  public:
   SkinnyKernel(const Layer& layer, const ProductGeometry& geometry, Tape tape)

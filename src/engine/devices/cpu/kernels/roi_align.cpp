@@ -34,7 +34,7 @@ struct AxisPixels {
   }
 
  private:
-  // What weighs nothing stays apart: 0 times infinity is NaN.
+  // Adds a weight. A neighbour that weighs nothing stays apart: 0 times infinity is NaN.
   void add(int64_t place, double weight) {
     size_t i = 0;
     while (i < count && (places[i] != place || (weights[i] == 0) != (weight == 0))) ++i;
@@ -98,7 +98,7 @@ class RoiKernel final : public PlainKernel {
     return rules_.region(numbers.data(), height_, width_);
   }
 
-  // As the reference: before anything is computed.
+  // Checks the regions before anything is computed, as the reference does.
   void check(const Arguments& arguments) const {
     const auto* const images = host<const int64_t>(arguments.inputs[2]);
     for (int64_t i = 0; i < regions_; ++i) {
@@ -149,7 +149,7 @@ class RoiKernel final : public PlainKernel {
     sum.flush();
   }
 
-  // Of the weighted neighbours of all samples; those outside of the picture have zeros.
+  // Finds the greatest of the weighted neighbours of all samples; those outside of the picture have zeros.
   void find_greatest(const float* picture, const RoiRegion& region, const Bin& bin, float* out) const {
     const auto& [rows, columns] = region;
     const RoiAxis::Range down = rows.near_picture(bin.y);

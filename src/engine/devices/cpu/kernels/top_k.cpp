@@ -78,7 +78,7 @@ class TopKKernel final : public PlainKernel {
     }
   }
 
-  // Of short rows: each element goes behind those that are as good.
+  // Inserts the elements of a short row: each goes behind those that are as good.
   void insert(const T* x, int32_t* places) const {
     for (int64_t i = 0; i < r_.length; ++i) {
       int64_t at = std::min(i, r_.count - 1);

@@ -5,7 +5,8 @@
 namespace assay::engine::cpu::onednn {
 namespace {
 
-// What the rows of the operand reach beyond the band is cut off, where nothing is left to be filled.
+// The band of a transposed convolution. Rows of the operand that reach beyond the band are cut off, if nothing is left
+// to be filled.
 Band transposed_band_of(const ConvGeometry& g, int64_t first, int64_t last) {
   const int64_t reach = g.dilation_y * (g.kernel_height - 1) + 1;
   const int64_t top = first + g.pad_top;  // of all that the operand spreads over

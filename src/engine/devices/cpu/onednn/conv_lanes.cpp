@@ -11,7 +11,7 @@ namespace assay::engine::cpu::onednn {
 
 bool can_divide_channels(const ConvGeometry& g) {
   constexpr int64_t kLeastChannels = 128;
-  constexpr int64_t kFewPixels = int64_t{28} * 28;  // where there are more, rows are divided
+  constexpr int64_t kFewPixels = int64_t{28} * 28;  // rows are divided if there are more
   const auto lanes = static_cast<int64_t>(thread_count());
   if (lanes == 1 || g.groups > 1 || g.is_transposed) return false;
   return g.out_channels >= std::max(kLeastChannels, lanes * kChannelStep) && g.out_height * g.out_width <= kFewPixels;

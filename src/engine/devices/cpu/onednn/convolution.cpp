@@ -20,7 +20,7 @@ namespace {
 
 constexpr int64_t kHotBytes = int64_t{192} * 1024;  // of a result that stays in the second cache until its tape has run
 
-// How a layer's work is divided, and which of the library's implementations does it; empty: its first.
+// The division of a layer's work, and the library's implementation that does it; empty: its first.
 struct Plan {
   bool by_channels = false;
   std::string implementation;
@@ -33,15 +33,15 @@ struct Piece {
   size_t operation;
 };
 
-// What one thread does.
+// The share of one thread.
 struct Share {
   Lane channels;  // of the result
   Scaling scaling;
   std::vector<Piece> pieces;
 };
 
-// As the library counts them: groups, channels of the result and of the operand, rows, columns. Rows and columns are
-// those of the geometry, which looks at a column as a row.
+// The dims as the library counts them: groups, channels of the result and of the operand, rows, columns. Rows and
+// columns are those of the geometry, which looks at a column as a row.
 tensor::Shape dims_of_weights(const tensor::Tensor& weights, const ConvGeometry& g) {
   tensor::Shape dims = {weights.shape()[0], weights.shape()[1], g.kernel_height, g.kernel_width};
   if (g.groups > 1) {
@@ -52,7 +52,7 @@ tensor::Shape dims_of_weights(const tensor::Tensor& weights, const ConvGeometry&
   return dims;
 }
 
-// As they lie in the model.
+// The weights as they lie in the model.
 Desc desc_of_weights(const Library& library, tensor::DType dtype, const tensor::Shape& dims, bool is_transposed) {
   if (!is_transposed) return plain_desc(library, dtype, dims);
   tensor::Shape lying = dims;
@@ -77,7 +77,7 @@ class ConvolutionKernel final : public Kernel {
         weights_dims_(dims_of_weights(*source.weights, g_)),
         packed_(*layer.packed),
         constant_(*source.weights) {
-    // What the library writes, and whether that is beside the result.
+    // True if the library writes sums, which lie beside the result.
     const bool makes_sums = source.quantized && !epilogue_.tape.is_empty();
     is_beside_ = plan_.by_channels || makes_sums;
     target_type_ = makes_sums ? tensor::DType::float32 : out_type_;
@@ -86,7 +86,7 @@ class ConvolutionKernel final : public Kernel {
   }
 
   bool is_ready() const { return is_ready_; }
-  // Of the library, for the first piece.
+  // The library's implementations for the first piece.
   std::vector<std::string> implementations() const {
     if (!is_ready_ || shares_.empty() || shares_[0].pieces.empty()) return {};
     const Band band = band_of(g_, 0, shares_[0].pieces[0].rows);
@@ -141,7 +141,7 @@ class ConvolutionKernel final : public Kernel {
   bool divide_channels() {
     const auto lanes = static_cast<int64_t>(thread_count());
     if (!can_divide_channels(g_)) return false;
-    // What is added lies like the result.
+    // Added tensors lie like the result.
     if (std::ranges::any_of(epilogue_.steps, [](const Epilogue::Step& step) { return step.added >= 0; })) return false;
     for (int64_t lane = 0; lane < lanes; ++lane) {
       shares_.push_back(share_of(lane_of(g_.out_channels, lanes, lane, kChannelStep)));
@@ -162,7 +162,7 @@ class ConvolutionKernel final : public Kernel {
     return operation.has_value();
   }
 
-  // The same primitive does for all bands of one form.
+  // The operation for bands of this form: one primitive does for all of them.
   std::optional<size_t> operation_for(Band band, Lane channels) {
     band.in_first = 0;
     const auto [known, is_new] = known_.try_emplace({band, channels.begin}, prepared_.size());

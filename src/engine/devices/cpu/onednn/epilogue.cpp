@@ -18,7 +18,7 @@ std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::Val
 
 namespace {
 
-// Where more follows, floats are written faster than codes.
+// The quantizer at the end; nullopt if more follows: floats are written faster than codes.
 std::optional<Quantizer> last_quantizer(const Layer& layer, size_t done) {
   if (layer.nodes.size() != done + 1 || layer.op(layer.nodes[done]) != "QuantizeLinear") return std::nullopt;
   return find_quantizer(*layer.model, *layer.inference, layer.nodes[done],

@@ -8,14 +8,14 @@
 
 namespace assay::engine::cpu::onednn {
 
-// What follows a product in its layer: operations that the library appends itself, and a tape for the rest.
+// The epilogue of a product in its layer: operations that the library appends itself, and a tape for the rest.
 struct Epilogue {
   struct Step {
     int added = -1;                                  // an input of the layer that lies like its result; -1: none
     tensor::DType dtype = tensor::DType::undefined;  // of what is added
     Eltwise eltwise;
   };
-  // As the library is told, for a part of the result.
+  // The operations as the library is told them, for a part of the result.
   std::vector<Appended> appended(const Library& library, const tensor::Shape& dims, const tensor::Shape& strides) const;
 
   float unit = 1;  // of the numbers that a product of integers gives to the steps
@@ -35,11 +35,12 @@ inline constexpr int kHardSwish = 52;
 
 // The operation on `given` that layer.nodes[next] is; nullopt: none of the library's, or one that tapes do faster.
 std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::ValueId given);
-// Of layer.nodes after the first `done`. The library adds a tensor itself where it may. Nullopt: no tape computes them.
+// Makes the epilogue of layer.nodes after the first `done`. The library adds a tensor itself if it may. Returns nullopt
+// if no tape computes the rest.
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);
-// What the numbers that a product of integers gives to its epilogue are multiplied by, and its bias in their unit.
+// The factors of the numbers that a product of integers gives to its epilogue, and its bias in their unit.
 std::pair<Scaling, std::vector<float>> scaling_of(const QuantizedProduct& product, const Epilogue& epilogue);
-// The same after a product of integers, by the library alone; nullopt: it does not have all of them.
+// Makes the epilogue of a product of integers, by the library alone; nullopt: it does not have all of the operations.
 std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done);
 
 }  // namespace assay::engine::cpu::onednn

@@ -134,7 +134,7 @@ class StepMaker {
     return {{kGelu, 0, 0}, gelu_nodes()};
   }
 
-  // Whether the next nodes are a Sigmoid times its operand.
+  // True if the next nodes are a Sigmoid times its operand.
   bool is_swish() const {
     if (layer_.nodes.size() < next_ + 2 || layer_.op(layer_.nodes[next_]) != "Sigmoid") return false;
     const ir::NodeId product = layer_.nodes[next_ + 1];
@@ -144,7 +144,8 @@ class StepMaker {
            std::ranges::count(operands, value_) == 1 && std::ranges::count(operands, share) == 1;
   }
 
-  // How many of the next nodes are GELU by erf of which codes are made: for these the library's approximation does.
+  // The number of next nodes that are a GELU by erf of which codes are made: for these the library's approximation
+  // does.
   size_t gelu_nodes() const {
     const SpelledGelu gelu = match_gelu(layer_, next_, value_);
     const size_t end = next_ + gelu.nodes;
@@ -162,7 +163,7 @@ class StepMaker {
   ir::ValueId value_;  // that the steps have
   float factor_ = 1;
   float offset_ = 0;
-  std::optional<Quantizer> codes_;  // what they have is codes less this zero point
+  std::optional<Quantizer> codes_;  // set if the numbers are codes less this zero point
   std::vector<std::pair<ir::ValueId, Codes>> inputs_;
   Epilogue made_;
 };

@@ -10,7 +10,7 @@ namespace assay::engine::cpu::onednn {
 // `rows/jit:avx512_core`.
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant);
 std::vector<std::string> convolution_variants(const Library& library, const Layer& layer);
-// Whether rows cannot be divided evenly among lanes, nor channels.
+// True if rows cannot be divided evenly among lanes, nor channels.
 bool has_uneven_lanes(const Layer& layer);
 // MatMul and Gemm of floats or dequantised integers and MatMulInteger, likewise: `rows/…`, `columns/…`, or `pixels/…`
 // where rows are the pixels of a convolution.

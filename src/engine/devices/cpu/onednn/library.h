@@ -23,7 +23,7 @@ class Library {
 
   const Api& api() const { return api_; }
   Engine* engine() const { return engine_; }
-  // Of the calling thread.
+  // The stream of the calling thread.
   Stream* stream() const;
   std::string version() const;
   // Error (backend) with what was tried.

@@ -143,8 +143,8 @@ std::string implementation_of(const Library& library, const PrimitiveDesc* desc)
   return name == nullptr ? "" : name;
 }
 
-// Whether it adds up two products of codes in 16 bits, which saturate, though the processor has better instructions:
-// there are_sums_exact() allows weights of any size.
+// True if the implementation adds up two products of codes in 16 bits, which saturate, though the processor has better
+// instructions: there are_sums_exact() allows weights of any size.
 bool may_saturate(std::string_view implementation) {
   const auto is_for = [&](std::string_view instructions) { return implementation.ends_with(instructions); };
   return has_avx512_vnni() && (is_for(":avx512_core") || is_for(":avx2") || is_for(":sse41"));
@@ -279,7 +279,7 @@ void Running::execute() {
 
 namespace {
 
-// How a form lies, spelled so that equal names are equal forms.
+// The name of a form, spelled so that equal names are equal forms.
 std::string form_name(const Library& library, const Desc& to) {
   const auto query = [&](int what, void* result) {
     library.check(library.api().dnnl_memory_desc_query(to.get(), what, result), "a description of weights");

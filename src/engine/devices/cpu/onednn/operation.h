@@ -15,26 +15,27 @@ namespace assay::engine::cpu::onednn {
 
 using Desc = std::shared_ptr<MemoryDesc>;
 
-// Of float32, bfloat16, int8, uint8 or int32 elements.
+// A description of float32, bfloat16, int8, uint8 or int32 elements.
 Desc strided_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims, const tensor::Shape& strides);
 // In whatever way the library likes best.
 Desc any_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims);
 Desc plain_desc(const Library& library, tensor::DType dtype, const tensor::Shape& dims);
 
-// What the library does to each element of a result.
+// The library's operation on each element of a result.
 struct Eltwise {
   int algorithm = 0;  // 0: nothing
   float alpha = 0;
   float beta = 0;
 };
 
-// What the library does to a result while it has it: adds a tensor, or, where that is null, something to each element.
+// The library's operation on a result while it has it: adds a tensor, or, if that is null, does something to each
+// element.
 struct Appended {
   Desc added;
   Eltwise eltwise;
 };
 
-// What integers stand for: scales and zero points of operands and result. Empty: 1, or 0.
+// The meaning of integers: scales and zero points of operands and result. Empty: 1, or 0.
 struct Scaling {
   std::vector<float> source, weights, target;  // of weights: one, or one for each channel of the result
   std::vector<int32_t> source_zero, target_zero;
@@ -73,7 +74,7 @@ class Operation {
   static std::vector<std::string> implementations(const Library& library, const Product& product);
 
   const std::string& implementation() const { return implementation_; }
-  const Desc& weights() const { return weights_; }  // as it wants them
+  const Desc& weights() const { return weights_; }  // form that it wants
   uint64_t scratchpad_bytes() const;
 
  private:
@@ -94,7 +95,7 @@ class Running {
   explicit Running(const Operation& operation);
   // The bytes of an argument: kSource, kTarget, …
   void set(int argument, const void* bytes);
-  // Of the operation it was made for.
+  // Sets the scaling of the operation that it was made for.
   void set(const Scaling& scaling);
   void execute();
 
@@ -111,7 +112,7 @@ struct WeightsPart {
   uint64_t first = 0;  // byte
 };
 
-// What is made of a constant tensor, under a name that says how.
+// A derivation of a constant tensor, under a name that says how it is made.
 struct MadeWeights {
   const tensor::Tensor& tensor;
   Desc desc;

@@ -20,7 +20,7 @@ constexpr int64_t kLeastRows = 24;  // of a lane; where there are fewer, columns
 constexpr int64_t kColumnStep = 64;
 constexpr int64_t kBlockColumns = 256;  // at once, where a tape goes over them
 
-// How a layer's work is divided, and which of the library's implementations does it; empty: its first.
+// The division of a layer's work, and the library's implementation that does it; empty: its first.
 struct Plan {
   bool by_columns = false;
   bool is_picture = false;  // a convolution of 1 x 1 over the rows: the library is faster at that with integers
@@ -58,7 +58,7 @@ class ProductKernel final : public Kernel {
   }
 
   bool is_ready() const { return is_ready_; }
-  // Of the library, for the first piece.
+  // The library's implementations for the first piece.
   std::vector<std::string> implementations() const {
     if (!is_ready_ || pieces_.empty() || pieces_[0].empty()) return {};
     const Scaling scaling = scaling_.of({pieces_[0][0].column, pieces_[0][0].column + pieces_[0][0].columns});
@@ -75,7 +75,7 @@ class ProductKernel final : public Kernel {
     return source_.is_integer() && g_.item_count() == 1 && g_.left_row == g_.depth && !plan_.by_columns;
   }
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_ + share_bytes(); }
-  // Of what a zero point adds to a piece's sums.
+  // Bytes for what a zero point adds to a piece's sums.
   uint64_t share_bytes() const { return (source_.column_sums.size() * sizeof(float) + 63) / 64 * 64; }
   bool has_bias() const { return g_.bias >= 0 || !bias_.empty() || source_.zero >= 0; }
   // From row to row of what the library writes.
@@ -103,7 +103,7 @@ class ProductKernel final : public Kernel {
     return true;
   }
 
-  // Where a tape follows, it goes over blocks of columns.
+  // Divides the work by columns if a tape follows: it goes over blocks of columns.
   bool divide_columns() {
     const auto lanes = static_cast<int64_t>(thread_count());
     if (g_.item_count() != 1 || g_.columns < kColumnStep * lanes) return false;
@@ -273,7 +273,7 @@ class ProductCall final : public Call {
     if (!kernel_.bias_.empty()) running.set(kBias, kernel_.bias_.data() + column);
   }
 
-  // What the zero point of the data adds to the sums of the columns.
+  // Sets what the zero point of the data adds to the sums of the columns.
   void set_share(Running& running, const Piece& piece, uint64_t lane) {
     const ProductSource& source = kernel_.source_;
     const auto* const byte = host<const uint8_t>(input(source.zero));
@@ -305,7 +305,7 @@ std::unique_ptr<Call> ProductKernel::bind(const Arguments& arguments) const {
   return std::make_unique<ProductCall>(*this, arguments);
 }
 
-// As the library takes it, which is faster without zero points.
+// Finds the product as the library takes it, which is faster without zero points.
 std::optional<ProductSource> find_source(const Layer& layer) {
   std::optional<LocatedProduct> found = product_of(layer);
   if (!found || !found->form.weight_zeros.empty()) return std::nullopt;

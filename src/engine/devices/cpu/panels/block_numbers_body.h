@@ -1,4 +1,4 @@
-// What lies before the codes of a block, after vector_math_body.h.
+// Helpers for the numbers before the codes of a block, after vector_math_body.h.
 
 using Halves [[gnu::vector_size(kBytes / 2), gnu::may_alias, gnu::aligned(2)]] = uint16_t;
 struct [[gnu::may_alias]] HalfPlace {

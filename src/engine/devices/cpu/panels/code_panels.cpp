@@ -27,7 +27,7 @@ int integer_at(tensor::Bytes bytes, int64_t index, const CompressedProduct& prod
   return product.is_signed && code >= sign ? code - 2 * sign : code;
 }
 
-// What is added to codes and zero points so that bytes have a sign and nibbles none.
+// The shift of codes and zero points that gives bytes a sign and nibbles none.
 int shift_of(const CompressedProduct& product) {
   if (product.bits == 8) return product.is_signed ? 0 : -128;
   return product.is_signed ? 8 : 0;

@@ -10,7 +10,7 @@ namespace assay::engine::cpu {
 class CodePanels {
  public:
   CodePanels(const Layer& layer, const CompressedProduct& product);
-  const CodePanel& any() const { return panel_; }  // what all panels have in common
+  const CodePanel& any() const { return panel_; }  // common facts of all panels
   uint64_t panel_bytes() const { return panel_bytes_; }
   CodePanel panel(int64_t index) const;
 

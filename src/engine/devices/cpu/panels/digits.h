@@ -18,7 +18,7 @@ struct DigitRun {
   uint32_t count;
 };
 
-// How many runs a row takes: each begins with a block.
+// The number of runs in a row: each begins with a block.
 size_t digit_runs(size_t depth, size_t block);
 
 // Rows in digits, for one instruction set.

@@ -34,7 +34,7 @@ ASSAY_KERNEL inline int32_t folded(const Bits& lanes, Operation operation) {
   return operation(all, __builtin_shufflevector(all, all, 1, 0, 3, 2))[0];
 }
 
-// Whether half of the numbers that are not zero are within 2^12 of the greatest: the others are what is lost first.
+// True if half of the numbers that are not zero are within 2^12 of the greatest: the others are lost first.
 ASSAY_KERNEL inline bool are_near(const RunNumbers& given, int32_t greatest) {
   Bits points = {};  // two for a number that is near, one for a zero
   for (const Vector& numbers : given) {

@@ -37,7 +37,7 @@ bool are_float16(const float* numbers, size_t count) {
   return are_exact;
 }
 
-// Whether a test holds for all parts of the constant; it ends at the first for which it does not.
+// True if a test holds for all parts of the constant; it ends at the first for which it does not.
 template <typename Test>
 bool holds(const tensor::Tensor& weights, Test test) {
   const auto* const numbers = reinterpret_cast<const float*>(weights.bytes().data());
@@ -58,7 +58,7 @@ Kind kind_of(const tensor::Tensor& weights) {
   return holds(weights, are_float16) ? Kind::float16 : Kind::words;
 }
 
-// Of one panel, row by row.
+// Packs one panel, row by row.
 void pack_halves(const ProductGeometry& g, const float* from, int64_t first, Kind kind, uint16_t* to) {
   const int64_t count = std::min(kColumns, g.columns - first);
   std::array<float, kPanel> row = {};

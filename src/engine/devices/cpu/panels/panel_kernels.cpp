@@ -58,7 +58,7 @@ constexpr size_t kMostRows = 8;
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
   sum = _mm512_fmadd_ps(a, b, sum);
 }
-// What the sixteen codes stand for, in the lanes of one register; the upper bits of a code do not matter.
+// The values of the sixteen codes, in the lanes of one register; the upper bits of a code do not matter.
 struct NibbleTable {
   ASSAY_KERNEL explicit NibbleTable(float zero) {
     for (int i = 0; i < 16; ++i) values[i] = static_cast<float>(i) - zero;

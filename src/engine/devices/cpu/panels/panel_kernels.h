@@ -21,7 +21,7 @@ struct PanelRows {
   bool adds = true;
 };
 
-// What loops over panels of small integers are made for.
+// The form for which loops over panels of small integers are made.
 struct PanelForm {
   bool are_nibbles = false;
   bool has_zeros = false;          // each block has zero points of its own
@@ -61,8 +61,8 @@ struct PanelKernels {
   void (*expand)(const CodePanel& panel, size_t begin, size_t end, float* out);
 };
 
-// How many panels are a piece of work for one thread: many, since each piece begins with memory that nobody fetched,
-// but so few that every thread has several pieces.
+// The number of panels in a piece of work for one thread: many, since each piece begins with memory that nobody
+// fetched, but so few that every thread has several pieces.
 uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes);
 
 // The best that this processor has.

@@ -9,13 +9,13 @@ constexpr size_t kRegisters = kBytes == 64 ? 32 : 16;
 template <size_t kRows>
 constexpr size_t kChainsOf = kRows <= 2 ? 2 : 1;
 
-// What a panel holds: words as they are multiplied.
+// A panel of words as they are multiplied.
 struct PanelWords {
   using Stored = float;
   ASSAY_KERNEL static void load(const float* from, Vector& out) { out = at(from).lanes; }
 };
 
-// The same as add_panel_row(), where registers hold the words of rows more easily than those of the panel.
+// Adds a row like add_panel_row(), for words of rows that registers hold more easily than those of the panel.
 template <typename Numbers, size_t kRows>
 ASSAY_KERNEL [[gnu::always_inline]] inline void add_by_vectors(const PanelRows& given, size_t k,
                                                                const typename Numbers::Stored* panel,

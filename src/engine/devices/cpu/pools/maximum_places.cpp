@@ -15,7 +15,7 @@ namespace {
 
 constexpr int64_t kPlacesGrain = 1 << 14;  // comparisons that a thread is worth its while for
 
-// What windows that see only padding give.
+// The result of windows that see only padding.
 float least_number(tensor::DType dtype) {
   if (dtype == tensor::DType::int8) return std::numeric_limits<int8_t>::lowest();
   return dtype == tensor::DType::uint8 ? 0 : -std::numeric_limits<float>::infinity();
@@ -83,8 +83,8 @@ class PlacesOfPixels final : public PlainKernel {
   PlaceTable table_;
 };
 
-// Which elements of an axis the places of windows read. Elements that are a stride apart lie side by side in a *slot*;
-// a window reads each of its places in one slot, a few elements behind its own number.
+// The elements of an axis that the places of windows read. Elements that are a stride apart lie side by side in a
+// *slot*; a window reads each of its places in one slot, a few elements behind its own number.
 struct SlottedAxis {
   struct Place {
     int64_t slot, shift;
@@ -193,7 +193,7 @@ class PlacesOfPlanes final : public PlainKernel {
   void fill_line(const float* line, int64_t start, float* out) const {
     const float least = least_number(dtype_);
     if (line == nullptr) return void(std::fill_n(out, pitch_, least));
-    const int64_t skipped = start - g_.pad_left;  // where its first element is in the line
+    const int64_t skipped = start - g_.pad_left;  // place of its first element in the line
     const int64_t begin = std::min(pitch_, skipped >= 0 ? 0 : parts_of(-skipped, g_.stride_x));
     const int64_t end = std::clamp(parts_of(g_.width - skipped, g_.stride_x), begin, pitch_);
     std::fill(out, out + begin, least);

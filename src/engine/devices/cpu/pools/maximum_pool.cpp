@@ -61,7 +61,7 @@ class MaximumPool final : public PlainKernel {
   }
 
  private:
-  // Of a lane: its memory, and which of the picture's lines have their maxima there.
+  // The work of a lane: its memory, and the picture's lines whose maxima are there.
   struct Work {
     T* memory;
     std::vector<const T*> pointers;

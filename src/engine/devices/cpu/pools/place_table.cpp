@@ -3,7 +3,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-// Of each window along an axis, the first of its places that is in the picture.
+// By window along an axis, the first of its places that is in the picture.
 std::vector<int32_t> first_places(int64_t windows, int64_t size, int64_t kernel, int64_t stride, int64_t dilation,
                                   int64_t pad) {
   std::vector<int32_t> places;

@@ -36,7 +36,7 @@ void add_product(const Rows& rows, const float* panels, float* out, int64_t out_
   });
 }
 
-// Where a direction keeps its numbers between its steps.
+// Memory of a direction between its steps.
 struct Scratch {
   float* inputs;     // products with X, of each row of it
   float* gates;      // of one step

@@ -7,7 +7,7 @@
 
 namespace assay::engine::cpu {
 
-// What all directions of a run share.
+// Facts that all directions of a run share.
 struct RecurrentRun {
   const Recurrence& r;
   const Arguments& arguments;

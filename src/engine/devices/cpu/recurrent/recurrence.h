@@ -8,7 +8,7 @@
 
 namespace assay::engine::cpu {
 
-// What an RNN, GRU or LSTM of float32 computes.
+// The computation of an RNN, GRU or LSTM of float32.
 struct Recurrence {
   enum class Operator : uint8_t { rnn, gru, lstm };
   static constexpr int kX = 0, kW = 1, kR = 2, kBias = 3, kLengths = 4, kH = 5, kC = 6, kPeepholes = 7;  // inputs
@@ -31,7 +31,7 @@ struct Recurrence {
   int64_t width() const;
   int64_t row() const { return gates * width(); }
   bool goes_back_in(int64_t direction) const { return goes_back || direction == 1; }
-  // Where hidden elements begin, and the row of X.
+  // The begin of hidden elements, and the row of X.
   int64_t state_at(int64_t direction, int64_t entry) const;
   int64_t y_at(int64_t time, int64_t direction, int64_t entry) const;
   int64_t x_row(int64_t time, int64_t entry) const;

@@ -77,7 +77,7 @@ class ReductionKernel final : public PlainKernel {
 
   bool is_maximum() const { return kind_ == Kind::maximum; }
 
-  // What a part of a row comes to.
+  // The result of a part of a row.
   double part_of_row(const float* x, int64_t count) const {
     const RowKernels& rows = row_kernels();
     const auto size = static_cast<size_t>(count);
@@ -164,7 +164,7 @@ class ReductionKernel final : public PlainKernel {
     }
   }
 
-  // What rows [first, end) come to.
+  // Reduces rows [first, end).
   void part_of_columns(const Arguments& arguments, const Columns& columns, int64_t first, int64_t end, float* part,
                        ReductionBuffer& buffer) const {
     const auto count = static_cast<size_t>(columns.count);

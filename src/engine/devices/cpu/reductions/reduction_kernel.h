@@ -9,12 +9,13 @@
 
 namespace assay::engine::cpu {
 
-// What is reduced, in the order of memory: [outer, reduced, inner].
+// The extents of a reduction, in the order of memory: [outer, reduced, inner].
 struct ReductionExtents {
   int64_t outer = 1, reduced = 1, inner = 1;
 };
 
-// Of the first input, or of what a tape computes, in tiles that stay in the first cache: it is in no memory then.
+// The elements of the first input, or those that a tape computes, in tiles that stay in the first cache: the whole is
+// in no memory then.
 struct ReducedElements {
   tensor::DType dtype = tensor::DType::float32;
   std::optional<Tape> tape;

@@ -22,7 +22,7 @@ ASSAY_KERNEL void keep_best(T* kept, const T* x, size_t count) {
   }
 }
 
-// Whether no element of some vectors is better than the bound, nor, where equals are wanted, as good.
+// True if no element of some vectors is better than the bound, nor, if equals are wanted, as good.
 template <bool kLargest, bool kEquals, size_t kVectors, typename Lanes, typename T>
 ASSAY_KERNEL inline bool are_unwanted(const T* x, const Lanes& bounds) {
   Bits unwanted = ~Bits{};

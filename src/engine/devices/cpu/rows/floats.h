@@ -29,7 +29,7 @@ inline const float* read_floats(tensor::DType dtype, const void* from, float* ti
   return tile;
 }
 
-// Where results are computed: in place, or in `tile`, from which write_floats takes them.
+// The place in which results are computed: their own, or `tile`, from which write_floats takes them.
 inline float* place_floats(tensor::DType dtype, void* to, float* tile) {
   return dtype == tensor::DType::float32 ? static_cast<float*>(to) : tile;
 }
@@ -39,7 +39,7 @@ inline void write_floats(tensor::DType dtype, const float* tile, void* to, size_
   if (tensor::bit_width(dtype) == 8) row_kernels().narrow_byte(tile, static_cast<uint8_t*>(to), count);
 }
 
-// The same, copied where it is float32.
+// Loads floats; float32 is copied.
 inline void load_floats(tensor::DType dtype, const void* from, float* to, size_t count) {
   const float* const read = read_floats(dtype, from, to, count);
   if (read != to) std::memcpy(to, read, count * sizeof(float));

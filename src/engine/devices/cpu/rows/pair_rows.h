@@ -15,7 +15,7 @@ struct PairRows {
   // of 16. What is summed up are the weights before they are rounded.
   void (*softmax_block)(float* scores, const float* mask, size_t count, float scale, SoftmaxSoFar& state);
   void (*scale)(const float* x, float factor, uint16_t* out, size_t count);
-  // Of the magnitudes; NaN is greatest.
+  // Keeps the greatest of the magnitudes; NaN is greatest.
   void (*greatest_size)(const uint16_t* x, int64_t row, size_t rows, size_t count, float& kept);
 };
 

@@ -71,7 +71,7 @@ template <bool kIsWhole>
 ASSAY_KERNEL [[gnu::always_inline]] inline void keep_greatest(const ScoreRow& row, size_t i, Vector& kept) {
   Vector score;
   read_scores<kIsWhole>(row, i, score);
-  kept = _mm512_maskz_max_ps(kAllLanes, score, kept);  // as it was, if the score is NaN
+  kept = _mm512_maskz_max_ps(kAllLanes, score, kept);  // keeps its number if the score is NaN
 }
 
 ASSAY_KERNEL inline float greatest_score(const ScoreRow& row) {
@@ -100,7 +100,8 @@ ASSAY_KERNEL inline float make_weights(const ScoreRow& row, float less) {
   return sum_of_lanes(sums);
 }
 
-// As the loop of row_kernels_body.h, which says the same of a row of which everything is minus infinity or NaN.
+// Softmax of a block like in row_kernels_body.h, which says the same of a row of which everything is minus infinity or
+// NaN.
 ASSAY_KERNEL void softmax_block(float* scores, const float* mask, size_t count, float scale, SoftmaxSoFar& state) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();
   const ScoreRow row = {scores, mask, count, scale};

@@ -72,7 +72,8 @@ ASSAY_KERNEL inline void widen_codes(const T* x, float* out, size_t count) {
 ASSAY_KERNEL void widen_signed(const int8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
 ASSAY_KERNEL void widen_unsigned(const uint8_t* x, float* out, size_t count) { widen_codes(x, out, count); }
 
-// How many whole vectors' bytes were written; a template, so that instructions of other sets are not looked at.
+// Writes the bytes of whole vectors. Returns the number of bytes; a template, so that instructions of other sets are
+// not looked at.
 template <typename Whole>
 ASSAY_KERNEL inline size_t narrow_vectors(const float* x, uint8_t* out, size_t count) {
   size_t i = 0;
@@ -103,8 +104,8 @@ ASSAY_KERNEL void narrow_byte(const float* x, uint8_t* out, size_t count) {
     out[i] = static_cast<uint8_t>(static_cast<int32_t>(x[i]));
 }
 
-// Where an element of the result of interleave3 comes from: two vectors of `width` side by side, the first of which is
-// row 0, or what was made of rows 0 and 1.
+// The source of an element of the result of interleave3: two vectors of `width` side by side, the first of which is row
+// 0, or what was made of rows 0 and 1.
 constexpr int turn_of_two(size_t at, size_t width) {
   return at % 3 == 2 ? 0 : static_cast<int>(at / 3 + at % 3 * width);
 }

@@ -21,14 +21,14 @@ struct RowKernels {
   void (*maxima)(const float* const* x, size_t rows, float* out, size_t count);
   void (*maxima_signed)(const int8_t* const* x, size_t rows, int8_t* out, size_t count);
   void (*maxima_unsigned)(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count);
-  // Where the greatest elements of some rows are: those of another one, `place`, times `sign` are compared with `kept`.
-  // NaN is greatest; of equals the first one stays, or the last one.
+  // Keeps the places of the greatest elements of some rows: those of another one, `place`, times `sign` are compared
+  // with `kept`. NaN is greatest; of equals the first one stays, or the last one.
   void (*keep_places)(const float* x, float sign, int32_t place, bool takes_last, float* kept, int32_t* places,
                       size_t count);
   void (*range)(const float* x, size_t count, float& least, float& greatest);  // widens it
-  // Of the magnitudes; NaN is greatest.
+  // Keeps the greatest of the magnitudes; NaN is greatest.
   void (*greatest_size)(const float* x, int64_t row, size_t rows, size_t count, float& kept);
-  // How many numbers there are up to the last one that is above `bound` or NaN, or a few more.
+  // The number of numbers up to the last one that is above `bound` or NaN, or a few more.
   size_t (*count_above)(const float* x, size_t count, float bound);
   void (*add)(float* sum, const float* x, size_t count);
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`

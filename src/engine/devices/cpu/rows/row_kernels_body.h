@@ -210,7 +210,7 @@ ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
   for (; i < count; ++i) out[i] = x[i] - greatest - logarithm_of_sum;
 }
 
-// Of two numbers the greater one; the kept one where the other is NaN.
+// Keeps the greater one of two numbers; the kept one if the other is NaN.
 template <typename V>
 ASSAY_KERNEL inline void keep_greater(const V& x, V& kept) {
   if constexpr (sizeof(V) == 64)
@@ -262,7 +262,8 @@ ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
   return sum;
 }
 
-// Where everything is minus infinity so far, exponentials are those of the scores themselves: 0, or NaN.
+// Softmax of a block. If everything is minus infinity so far, exponentials are those of the scores themselves: 0, or
+// NaN.
 ASSAY_KERNEL void softmax_block(float* x, const float* mask, size_t count, float by, bool divides,
                                 SoftmaxSoFar& state) {
   constexpr float kLeast = -std::numeric_limits<float>::infinity();

@@ -8,8 +8,8 @@ namespace assay::engine::cpu {
 // Softmax down the columns of a matrix of float32, for one instruction set.
 struct SoftmaxColumns {
   const char* name;
-  // Of `count` columns that lie side by side, each of `length` numbers that are `row` apart, or its logarithm; `out`
-  // lies alike.
+  // Softmax of `count` columns that lie side by side, each of `length` numbers that are `row` apart, or its logarithm;
+  // `out` lies alike.
   void (*run)(const float* x, size_t length, size_t row, size_t count, bool is_log, float* out);
 };
 

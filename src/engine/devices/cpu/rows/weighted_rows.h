@@ -8,7 +8,7 @@ namespace assay::engine::cpu {
 // Rows of float32, each with a weight, for one instruction set.
 struct WeightedRows {
   const char* name;
-  // Their sum, or what is added to `out`. There may be no rows.
+  // Sums the rows, or adds them to `out`. There may be no rows.
   void (*sum)(const float* const* rows, const float* weights, size_t count, bool adds, float* out, size_t length);
   // The greatest product in each place of four rows, or of them and what is there; the first one stays where numbers do
   // not compare.

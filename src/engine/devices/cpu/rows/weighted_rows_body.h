@@ -1,7 +1,7 @@
 // The loops of weighted_rows.h for vectors of kBytes, after vector_math_body.h; included by weighted_rows.cpp once for
 // each instruction set, in a namespace of its own, with ASSAY_KERNEL saying which.
 
-// Of so many vectors of each row.
+// Sums so many vectors of each row.
 template <size_t kVectors>
 ASSAY_KERNEL inline void sum_block(const float* const* rows, const float* weights, size_t count, bool adds, float* out,
                                    size_t first) {

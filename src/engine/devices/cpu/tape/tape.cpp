@@ -37,7 +37,7 @@ struct Tape::Call {
   alignas(64) float tiles[kMostRegisters][kTapeTile];
 };
 
-// What is computed at a time: rows and columns of a call.
+// A part that is computed at a time: rows and columns of a call.
 struct Tape::Part {
   int64_t row, column, rows, columns;
   int64_t pitch;  // of the rows of a register
@@ -57,7 +57,7 @@ void Tape::run(const void* given, void* out, std::span<const Address> inputs, in
   }
 }
 
-// How many of the rows from this element on lie evenly in all operands: at most those of the two innermost dims.
+// The number of rows from this element on that lie evenly in all operands: at most those of the two innermost dims.
 int64_t Tape::even_rows(int64_t first, const TapeRows& rows) const {
   const size_t dims = extents_.size();
   const int64_t inner = extents_.back();
@@ -85,7 +85,8 @@ void Tape::run_rows(const Given& given, void* out, std::span<const Address> inpu
   }
 }
 
-// Where the numbers of a call's only step lie side by side in memory: what is given, or an operand; null: elsewhere.
+// The view of a call's only step whose numbers lie side by side in memory: what is given, or an operand; null: they lie
+// elsewhere.
 TapeView Tape::find_alone(const Given& given, std::span<const Address> inputs, const TapeRows& rows) const {
   if (steps_[0].a == 0) {
     const bool are_floats = given.first != nullptr && given_type_ == tensor::DType::float32;
@@ -97,7 +98,7 @@ TapeView Tape::find_alone(const Given& given, std::span<const Address> inputs, c
   return {first + walked_offset(extents_, operand.strides, rows.first), row_stride(operand, rows)};
 }
 
-// How far the elements of an operand are apart from one row to the next.
+// The distance of an operand's elements from one row to the next.
 int64_t Tape::row_stride(const Operand& operand, const TapeRows& rows) const {
   const size_t dims = operand.strides.size();
   if (rows.rows == 1) return 0;

@@ -29,9 +29,10 @@ class Tape {
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }
-  // What is given is float32, whatever type its value has.
+  // Takes float32 as given, whatever type its value has.
   void take_floats() { given_type_ = tensor::DType::float32; }
-  // What the steps start from at the place of the result, and how many elements there are from one row to the next.
+  // The numbers from which the steps start at the place of the result, and the number of elements from one row to the
+  // next.
   struct Given {
     const void* first = nullptr;
     int64_t pitch = 0;

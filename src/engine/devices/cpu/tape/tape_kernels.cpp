@@ -14,7 +14,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-// Of what is too far from zero for the loops.
+// The function of numbers that are too far from zero for the loops.
 float scalar(TapeOp op, float x) {
   switch (op) {
     case TapeOp::sine:

@@ -6,7 +6,7 @@
 
 namespace assay::engine::cpu {
 
-// What a tape does to each element.
+// Operations of a tape on each element.
 enum class TapeOp : uint8_t {
   add,
   subtract,

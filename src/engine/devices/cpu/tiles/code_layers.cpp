@@ -19,7 +19,7 @@ constexpr uint64_t kAligned = 64;
 bool are_signed(tensor::DType dtype) { return dtype == tensor::DType::int8; }
 bool are_codes(tensor::DType dtype) { return are_signed(dtype) || dtype == tensor::DType::uint8; }
 
-// Where sums of rows lie in the workspace.
+// The offset behind so many bytes of the workspace, at which sums of rows lie.
 uint64_t behind(uint64_t bytes) { return (bytes + kAligned - 1) / kAligned * kAligned; }
 
 class ProductKernel final : public PlainKernel {
@@ -194,7 +194,7 @@ class CodedConvolutions final : public Implementation {
   }
 
  private:
-  // Of the channels of a group.
+  // The shape for the channels of a group.
   static CodeShape shape_of(const ConvGeometry& g, bool are_signed, int64_t joined, int64_t group) {
     const int64_t window = g.kernel_height * g.kernel_width;
     const int64_t depth = g.channels / g.groups;

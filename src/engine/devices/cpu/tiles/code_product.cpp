@@ -11,9 +11,9 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
-constexpr int32_t kFlip = 128;                     // what codes with a sign have more as those without
+constexpr int32_t kFlip = 128;                     // codes with a sign are so much more as those without
 
-// Of each panel but the last, so that all have as equally many as can be.
+// The columns of each panel but the last, so that all have as equally many as can be.
 int64_t panel_columns(const TileKernels& kernels, int64_t columns) {
   const auto width = static_cast<int64_t>(kernels.width);
   const int64_t vectors = parts_of(columns, width);
@@ -31,7 +31,7 @@ TileWork work_of(const CodeShape& shape, const TileKernels& kernels, bool keeps_
           .vectors = static_cast<size_t>(panel_columns) / kernels.width};
 }
 
-// As steps of the codes that lie side by side.
+// The shape whose steps are the codes that lie side by side.
 CodeShape joined(CodeShape shape) {
   shape.depth *= shape.joined;
   shape.steps /= shape.joined;
@@ -122,7 +122,7 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
       .row_factors = given.row_sums == nullptr ? nullptr : given.row_factors + first};
   const bool is_last = &part == &division_.parts.back();
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
-  // The same part of the next panel, or the next part of the first one.
+  // Ahead is the same part of the next panel, or the next part of the first one.
   const int64_t column_bytes = shape_.steps * words_ * kernels_.codes;
   const auto* next = reinterpret_cast<const std::byte*>(tile.panel) + (ends_group ? bytes : column_bytes * row_words);
   if (ends_group && piece.panels > 1) next -= (piece.panels - 1) * column_bytes * panel_columns_;

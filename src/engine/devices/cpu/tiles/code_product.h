@@ -38,13 +38,13 @@ class CodeProduct {
     const FunctionRef<void(int64_t first, int64_t rows)>* prepare = nullptr;
   };
 
-  // What codes are more when they are multiplied.
+  // The number that is added to codes when they are multiplied.
   static int32_t offset(bool are_signed);
-  // Whether rows have few enough steps.
+  // True if rows have few enough steps.
   static bool fits(const CodeShape& shape);
   CodeProduct(const Layer& layer, const tensor::Tensor& weights, const CodeShape& shape, IntegerEpilogue epilogue);
   void run(const Given& given) const;
-  // Whether each row belongs to one piece only.
+  // True if each row belongs to one piece only.
   bool reads_rows_once() const { return division_.reads_rows_once(); }
 
  private:

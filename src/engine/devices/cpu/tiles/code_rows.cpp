@@ -39,14 +39,15 @@ template <typename T>
 }
 #endif
 
-// Where words would begin in the middle of others, or steps would be too short.
+// True if words would begin in the middle of others, or if steps would be too short.
 bool is_copied(const CodeForm& form, const ConvGeometry& g) {
   constexpr int64_t kFewChannels = 16;
   const bool is_short = g.kernel_height * g.kernel_width > 1 && g.channels < kFewChannels;
   return form.widens || is_short || g.channels % kWordCodes != 0 || g.channels / g.groups % kWordCodes != 0;
 }
 
-// What windows reach of pictures, with what is added around them. The places of a line of a window are one.
+// The geometry of the copy: the parts of pictures that windows reach, with what is added around them. The places of a
+// line of a window are one.
 ConvGeometry copied(const ConvGeometry& g, int64_t joined, int64_t step_y, int64_t step_x) {
   ConvGeometry copy = g;
   copy.stride_y = g.stride_y / step_y;

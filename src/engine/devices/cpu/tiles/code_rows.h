@@ -24,10 +24,11 @@ class CodeMatrix {
  public:
   CodeMatrix(const CodeForm& form, int64_t rows, int64_t depth, int64_t row);  // elements from one to the next
   uint64_t workspace_bytes() const;                                            // 0: they are read where they lie
-  // Where the first row is read. Uses all threads, unless it is asked for rows itself, before they are read.
+  // The place at which the first row is read. Uses all threads, unless it is asked for rows itself, before they are
+  // read.
   const std::byte* prepare(const std::byte* codes, std::byte* workspace, bool by_rows) const;
   void prepare_rows(const std::byte* codes, int64_t first, int64_t count, std::byte* workspace) const;
-  // Whether rows may be copied where they are read: words of one hold nothing of the next.
+  // True if rows may be copied where they are read: words of one hold nothing of the next.
   bool copies_rows() const { return copies_ && form_.fills_words(depth_); }
   int64_t row_bytes() const { return copies_ ? depth_ * form_.bytes() : row_; }
 
@@ -44,14 +45,15 @@ class CodePictures {
   CodePictures(const CodeForm& form, const ConvGeometry& geometry, std::byte padding);
   uint64_t workspace_bytes() const;           // 0: they are read where they lie
   int64_t joined() const { return joined_; }  // places of a window that are one step
-  // Where the first picture is read. Uses all threads, unless it is asked for pixels itself, before they are read.
+  // The place at which the first picture is read. Uses all threads, unless it is asked for pixels itself, before they
+  // are read.
   const std::byte* prepare(const std::byte* pictures, std::byte* workspace, bool by_pixels) const;
-  // Of windows of one place, for some pixels of the result, whose words hold nothing of the next.
+  // True for windows of one place whose words hold nothing of the next: some pixels of the result may be copied alone.
   bool copies_pixels() const {
     return copies_ && g_.kernel_height * g_.kernel_width == 1 && form_.fills_words(g_.channels);
   }
   void prepare_pixels(const std::byte* pictures, const Windows::Pixels& pixels, std::byte* workspace) const;
-  // Of prepared pictures.
+  // Finds the pixels of prepared pictures.
   void find(const std::byte* pictures, const Windows::Pixels& pixels, const float** out) const {
     windows_.find(pictures, pixels, out);
   }
@@ -63,7 +65,7 @@ class CodePictures {
   ConvGeometry g_;
   bool copies_;
   int64_t joined_;
-  // Of lines and columns, those that are copied: windows of one place need no others.
+  // Steps of lines and columns that are copied: windows of one place need no others.
   int64_t step_y_, step_x_;
   ConvGeometry copy_;
   Windows windows_;

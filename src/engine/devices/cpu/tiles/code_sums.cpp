@@ -17,7 +17,7 @@ int32_t sum_of(const std::byte* codes, int64_t count, bool are_signed) {
   int64_t sum = 0;
 #if defined(__x86_64__)
   constexpr int64_t kAtOnce = 16;
-  constexpr int64_t kFlip = 128;  // what codes with a sign have more as those without
+  constexpr int64_t kFlip = 128;  // codes with a sign are so much more as those without
   const __m128i flip = _mm_set1_epi8(static_cast<char>(are_signed ? kFlip : 0));
   __m128i sums = _mm_setzero_si128();
   for (; i + kAtOnce <= count; i += kAtOnce) {
@@ -71,7 +71,7 @@ const int32_t* WindowSums::run(const std::byte* pictures, bool are_signed, int32
   return sums;
 }
 
-// Of the channels of each pixel of the pictures, by group.
+// Sums the channels of each pixel of the pictures, by group.
 void WindowSums::sum_pixels(const std::byte* pictures, bool are_signed, int32_t zero, int32_t* out) const {
   const int64_t depth = g_.channels / g_.groups;
   const int64_t of_group = lines() * g_.width;

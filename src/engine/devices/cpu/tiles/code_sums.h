@@ -19,7 +19,7 @@ struct CodeRowsGiven {
 // The sum of each row's codes less their zero point, by which zero points of weights are multiplied. Uses all threads.
 void sum_rows(const CodeRowsGiven& rows, int32_t* out);
 
-// The same of the codes under each window of a convolution, for each group of channels; what is added around pictures
+// The sums of the codes under each window of a convolution, for each group of channels; what is added around pictures
 // counts for nothing.
 class WindowSums {
  public:

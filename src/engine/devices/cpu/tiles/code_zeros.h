@@ -9,7 +9,7 @@ namespace assay::engine::cpu {
 // The one code that an input of the layer holds.
 int32_t code_of(const Arguments& arguments, int input, bool is_signed);
 
-// What the zero points of data and weights take off the sums of a product of codes.
+// The numbers that the zero points of data and weights take off the sums of a product of codes.
 class CodeZeros {
  public:
   struct Given {
@@ -24,9 +24,9 @@ class CodeZeros {
 
   bool are_signed() const { return are_signed_; }  // the data
   int32_t of_data(const Arguments& arguments) const;
-  // What sums begin with, by channel or column, where this is the zero point of the data; `made` may hold it.
+  // The numbers with which sums begin, by channel or column, for this zero point of the data; `made` may hold them.
   const int32_t* starts(int32_t zero, std::vector<int32_t>& made) const;
-  // The same where codes with a sign are multiplied as they are.
+  // The starts for codes with a sign that are multiplied as they are.
   const int32_t* plain_starts(int32_t zero, std::vector<int32_t>& made) const;
   // By what sums of the data under a window, less the zero point, are multiplied to be added to them; null: nothing is.
   const int32_t* row_factors() const { return row_factors_.empty() ? nullptr : row_factors_.data(); }

@@ -140,7 +140,7 @@ void ComputedPanels::pack_panel(const CodeColumns& from, std::byte* to) const {
              {to + whole * word, row, word, flip_});
 }
 
-// What sums begin with, so that they are of the codes of rows less their zero point.
+// Sets the starts of sums, so that they are of the codes of rows less their zero point.
 void ComputedPanels::set_starts(std::byte* packed) const {
   auto* const starts = reinterpret_cast<int32_t*>(packed + starts_at_);
   const auto* const place = reinterpret_cast<const float*>(zeros_.data());

@@ -34,7 +34,7 @@ class ComputedPanels {
   // Rows of words, by where they begin, by packed columns. What a last word has behind a row's codes is read, and
   // multiplied by 0.
   void multiply(std::span<const float* const> rows, const std::byte* packed, int32_t* sums, int64_t sums_row) const;
-  // How many times the sum of a row's codes less their zero points is missing in its sums.
+  // The number of times that the sum of a row's codes less their zero points is missing in its sums.
   int32_t share() const { return -column_zero_; }
 
  private:

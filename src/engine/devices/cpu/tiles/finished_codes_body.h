@@ -45,7 +45,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void write_row(const __m512i& codes, 
     _mm512_mask_storeu_epi8(out, lanes, codes);
 }
 
-// What is the same for all rows of a tile.
+// Constants of all rows of a tile.
 struct CodeWriting {
   ASSAY_KERNEL [[gnu::always_inline]] explicit CodeWriting(const FinishRows& rows)
       : packing(rows), lanes(~uint64_t{0} >> (kBytes - rows.channels)) {}

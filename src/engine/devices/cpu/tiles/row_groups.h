@@ -22,9 +22,9 @@ class RowGroups {
   RowGroups(int64_t rows, int64_t block_rows, FunctionRef<uint64_t(int64_t row)> steps_of);
 
   bool is_empty() const { return order_.empty(); }
-  // Of the block that begins with a row.
+  // The groups of the block that begins with a row.
   std::span<const Group> of_block(int64_t row) const;
-  // Which rows of the block they are.
+  // The rows of the block, in order.
   const uint16_t* order_of_block(int64_t row) const { return order_.data() + row; }
 
  private:

@@ -15,7 +15,7 @@ constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that ar
 constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
 constexpr int64_t kLeastEvenRows = 24;                    // likewise, so that threads get equally much
-constexpr int64_t kUsualRows = 128;                       // where less work than that of a piece would be left
+constexpr int64_t kUsualRows = 128;                       // taken if less work than that of a piece would be left
 constexpr int64_t kMostWithRows = 16;                     // panels that are computed where rows are
 constexpr double kPieceStart = 20'000;                    // multiplications in the time that beginning a piece takes
 constexpr double kNearlyEven = 1.02;                      // of what each thread would get at best
@@ -100,7 +100,7 @@ void TileDivision::even_out(int64_t threads, const TileKernels& kernels) {
   std::tie(block_panels_, block_rows_) = best;
 }
 
-// Of the thread that works longest, in multiplications.
+// The work of the thread that works longest, in multiplications.
 double TileDivision::busy(int64_t threads, int64_t width) const {
   std::vector<double> taken(static_cast<size_t>(threads));
   for (int64_t i = 0; i < groups() * blocks(); ++i) {

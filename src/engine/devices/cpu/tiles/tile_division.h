@@ -13,7 +13,7 @@ struct TileWork {
   int64_t depth = 0;  // words in each step
   int64_t columns = 0;
   int64_t most_sums = 0;   // of a piece that keeps them apart; 0: they are kept in the result
-  bool keeps_sums = true;  // whether it does so where the depth is one part
+  bool keeps_sums = true;  // applies if the depth is one part
   int64_t most_panels = 4;
   bool keeps_rows = false;  // of many rows, each belongs to one piece, unless there are many panels, too
   size_t vectors = 0;       // of a panel; 0: as many as kernels take
@@ -30,7 +30,7 @@ class TileDivision {
   };
   static constexpr int64_t kMostPlaces = 4096;  // of a piece, on the stack
 
-  // Whether rows have few enough steps.
+  // True if rows have few enough steps.
   static bool can_divide(int64_t steps);
   TileDivision(const TileWork& work, const TileKernels& kernels);
   // Calls for each piece, on all threads.

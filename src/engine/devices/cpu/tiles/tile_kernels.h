@@ -18,7 +18,7 @@ struct Tile {
   size_t place_step = 1;
   size_t rows = 1;
   size_t steps = 1;
-  // Which rows of the places, sums and numbers that are added these are, and which steps of the places and the panel;
+  // The order of rows among the places, sums and numbers that are added, and of steps among the places and the panel;
   // both or none, which means one after the other. For sums of floats that stay where they are.
   const uint16_t* order = nullptr;
   const uint8_t* chosen = nullptr;
@@ -31,8 +31,8 @@ struct Tile {
   float* sums = nullptr;
   int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
-  const float* starts = nullptr;  // what the sums of each row begin with, unless they continue; null: zeros
-  // Of codes, with sums that begin anew: a number for each row, times one for each column, is added; null: nothing.
+  const float* starts = nullptr;  // begins of each row's sums, unless they continue; null: zeros
+  // Numbers for each row of codes that are added, times one for each column, to sums that begin anew; null: none.
   const int32_t* row_sums = nullptr;
   const int32_t* row_factors = nullptr;
   const float* bias = nullptr;    // is added to each row when it is summed up; null: nothing
@@ -40,13 +40,13 @@ struct Tile {
   const float* bounds = nullptr;  // two, of what is written; null: none
   void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
-  // What becomes of sums of codes, but for `sums` and `rows`, in place of `sums`; kernels that make codes do so. Null:
-  // sums are the result.
+  // The steps that make codes of the sums, but for its own `sums` and `rows`, in place of `sums`; for kernels that make
+  // codes. Null: sums are the result.
   const FinishRows* finish = nullptr;
   int64_t element = 0;  // of its result, where the first row belongs
   // Takes the sums of the next rows from their place, which those of others then have. Null: all sums are kept.
   const FunctionRef<void(size_t rows)>* take = nullptr;
-  const float* ahead = nullptr;  // what is read later, fetched while this is computed
+  const float* ahead = nullptr;  // prefetched: address of the next panel
   size_t ahead_step = 0;         // bytes of it for each row of the panel that is read
 };
 
@@ -57,7 +57,8 @@ struct TileKernels {
   size_t most_vectors;                  // of a panel, side by side
   size_t (*most_rows)(size_t vectors);  // at once
   void (*multiply)(const Tile& tile, size_t vectors);
-  // Of a word: four as they are, or two, which in rows are of 16 bits and in panels of 8; 0: words of floats.
+  // The number of codes in a word: four as they are, or two, which in rows are of 16 bits and in panels of 8; 0: words
+  // of floats.
   int64_t codes = 0;
   // Sums become codes, by all steps but GELU and sums with floats, where columns are a multiple of so many; 0: none do.
   size_t code_columns = 0;
@@ -67,7 +68,7 @@ struct TileKernels {
 const TileKernels& tile_kernels();
 // The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth.
 const TileKernels& tile_kernels(int64_t columns);
-// Those with vectors of half the size; null: this processor has none beside the others.
+// Kernels with vectors of half the size; null: this processor has none beside the others.
 const TileKernels* half_tile_kernels();
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();

@@ -30,7 +30,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
   }
 }
 
-// What follows sums, which is the same for all of a tile.
+// Steps after the sums, which are the same for all of a tile.
 struct Rest {
   bool bias = false, added = false, low = false, high = false;
 };
@@ -69,7 +69,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_rows(const Tile& tile, T*
   }
 }
 
-// The same of few sums, where it does not pay to compile all that may follow.
+// Finishes few sums, for which it does not pay to compile all that may follow.
 template <bool kIsOrdered, typename T, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void finish_few(const Tile& tile, T* out, int64_t out_row,
                                                            Vector (&sums)[kRows][kVectors]) {
@@ -220,7 +220,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) 
 // So many tiles, one below the other; then the tile is the one behind them.
 template <size_t kRows, size_t kVectors, bool kIsOrdered>
 ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
-  Tile tile = given;  // what is written cannot be a part of it
+  Tile tile = given;  // a copy, of which nothing that is written can be a part
   for (size_t i = 0; i < count; ++i) {
     multiply_tile<kIsOrdered, kRows, kVectors>(tile);
     tile.ahead = reinterpret_cast<const float*>(reinterpret_cast<const std::byte*>(tile.ahead) +

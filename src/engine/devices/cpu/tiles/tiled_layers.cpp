@@ -58,7 +58,7 @@ class TiledMatrices final : public Implementation {
   }
 
  private:
-  // What a Gemm adds may be a whole matrix, which then is no bias any more.
+  // The epilogue of a product. A Gemm may add a whole matrix, which then is not a bias any more.
   static std::optional<TileEpilogue> epilogue_of(const Layer& layer, ProductGeometry& g) {
     constexpr int64_t kLeastRows = 9;  // fewer are the work of panels
     if (g.bias < 0 || has_bias_row(layer, g)) {
@@ -89,7 +89,7 @@ class ConvolutionKernel final : public PlainKernel {
   TiledProduct product_;
 };
 
-// Those with a window of one pixel, or the others.
+// Convolutions with a window of one pixel, or the others.
 class TiledConvolution final : public Implementation {
  public:
   explicit TiledConvolution(bool is_pointwise) : is_pointwise_(is_pointwise) {}

@@ -143,12 +143,13 @@ Tile TiledProduct::first_tile(const Given& given, const Piece& piece, int64_t pa
             .sums_row = piece.sums_row,
             .continues = depth > 0,
             .out_row = shape_.columns};
-  // What may be much larger than the sum comes last, so that its roundings do not count for each of the sum's parts.
+  // The bias may be much larger than the sum. It comes last, so that its roundings do not count for each of the sum's
+  // parts.
   const bool is_last = &part == &division_.parts.back();
   const float* const bias = find_bias(given);
   if (is_last && bias != nullptr) tile.bias = bias + first;
   if (is_last && epilogue_.bounds) tile.bounds = epilogue_.bounds->data();
-  // The same part of the next panel, or the next part of the first one.
+  // Ahead is the same part of the next panel, or the next part of the first one.
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
   tile.ahead = tile.panel + (ends_group ? part.steps * part.depth : shape_.steps * depth_) * row_words;
   if (ends_group && piece.panels > 1) tile.ahead -= (piece.panels - 1) * shape_.steps * depth_ * panel_columns_;
@@ -218,7 +219,7 @@ void TiledProduct::run_groups(const Piece& piece, const Part& part, Tile tile) c
   }
 }
 
-// Of a tile whose first number is that element of the result.
+// Places the results of a tile whose first number is that element of the result.
 void TiledProduct::place_results(const Given& given, int64_t element, Tile& tile) const {
   const auto bytes = static_cast<uint64_t>(element * float_bytes(shape_.dtype));
   if (epilogue_.added >= 0)

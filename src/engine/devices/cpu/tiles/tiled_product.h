@@ -22,13 +22,14 @@ struct TiledShape {
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
 };
 
-// What follows a product in its layer: a tensor is added, bounds are kept, and a tape does the rest.
+// The epilogue of a product in its layer: a tensor is added, bounds are kept, and a tape does the rest.
 struct TileEpilogue {
   int added = -1;  // an input of the layer that lies like its result
   std::optional<std::array<float, 2>> bounds;
   Tape tape;
 };
-// Of layer.nodes from `done` on, where the product adds this input itself, or none; nullopt: no tape computes them.
+// Makes the epilogue of layer.nodes from `done` on, for a product that adds this input itself, or none; nullopt: no
+// tape computes it.
 std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, int added = -1);
 
 // A product prepared for its shape and constants; sums are in float32, and in the same order whatever the number of
@@ -42,7 +43,7 @@ class TiledProduct {
     const Arguments& arguments;
   };
 
-  // Whether this processor multiplies such numbers, rows have few enough steps, and the bias, an input of the layer or
+  // True if this processor multiplies such numbers, rows have few enough steps, and the bias, an input of the layer or
   // -1, can be read.
   static bool fits(const Layer& layer, const TiledShape& shape, int bias);
   // Leaves out steps of rows that are zeros, where it can: those whose bit is not set.
@@ -60,7 +61,7 @@ class TiledProduct {
     int64_t sums_row = 0;
   };
 
-  // Of a piece.
+  // Rows of a piece.
   struct Rows {
     int64_t begin, end;
   };

@@ -43,7 +43,7 @@ struct Range {
   bool is_all(int64_t count) const { return begin == 0 && end == count; }
 };
 
-// Which places of a line or column of a window are among those of a picture.
+// The range of places of a line or column of a window that are among those of a picture.
 Range range_within(int64_t first, int64_t dilation, int64_t places, int64_t size) {
   const int64_t begin = std::min(parts_of(std::max<int64_t>(-first, 0), dilation), places);
   return {begin, std::clamp(parts_of(std::max<int64_t>(size - first, 0), dilation), begin, places)};
@@ -69,7 +69,7 @@ uint64_t Windows::places_within(int64_t pixel) const {
   return places;
 }
 
-// Those that lie within the picture have their places where the first of them has, so much further on.
+// Adds windows that lie within the picture: their places are those of the first of them, so much further on.
 const float** Windows::add_windows(const Place& place, int64_t count, const float** out) const {
   const bool are_lines = place.line >= 0 && place.line + (g_.kernel_height - 1) * g_.dilation_y < g_.height;
   const int64_t room = g_.width - (g_.kernel_width - 1) * g_.dilation_x - place.column;  // for where windows begin

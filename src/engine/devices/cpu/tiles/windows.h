@@ -6,8 +6,8 @@
 
 namespace assay::engine::cpu {
 
-// Where the pixels of a picture lie under the windows of a convolution, which is a product on tiles: a row is a pixel
-// of the result, a step a place in its window.
+// The pixels of a picture under the windows of a convolution, which is a product on tiles: a row is a pixel of the
+// result, a step a place in its window.
 class Windows {
  public:
   struct Pixels {
@@ -17,7 +17,7 @@ class Windows {
   // For elements of so many bytes, of which those that are added around pictures consist of bytes `padding`.
   Windows(const ConvGeometry& geometry, int64_t bytes, std::byte padding);
 
-  // Where the channels of each place of each window begin.
+  // Finds the begins of the channels of each place of each window.
   void find(const std::byte* pictures, const Pixels& pixels, const float** out) const;
   // A bit for each place of at most 64, which is not set where all of a line or column of places lies outside of the
   // picture. Beyond a corner only the one or the other counts, by turns: so the sides of a picture are of equal length.
@@ -29,7 +29,7 @@ class Windows {
     const std::byte* picture;
     int64_t line, column;
   };
-  // Of results side by side. Each returns the end of what it wrote.
+  // Adds windows of results side by side. Each returns the end of what it wrote.
   const float** add_windows(const Place& place, int64_t count, const float** out) const;
   const float** add_window(const Place& place, const float** out) const;
   template <size_t kPlaces>

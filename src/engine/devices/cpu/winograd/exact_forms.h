@@ -27,11 +27,11 @@ struct ExactLoops {
   void (*out)(const Out& out);
 };
 
-// Those with fewest multiplications first, and their loops; null: this processor has no instructions for them.
+// The forms with fewest multiplications first, and their loops; null: this processor has no instructions for them.
 const std::array<WinogradForm, 2>& exact_forms();
 const std::array<ExactLoops, 2>* exact_loops();
 
-// Whether no sum of codes by these weights, int8 [out_channels][channels][3][3], can be too large for the form.
+// True if no sum of codes by these weights, int8 [out_channels][channels][3][3], can be too large for the form.
 bool fits_exactly(const ExactLoops& loops, const tensor::Tensor& weights, bool are_signed);
 
 }  // namespace assay::engine::cpu

@@ -58,7 +58,7 @@ class ExactKernel final : public PlainKernel {
 
   int64_t padding_bytes() const { return (g_.channels + 63) / 64 * 64; }
   int64_t tile_bytes() const { return terms_ * g_.channels * static_cast<int64_t>(sizeof(int16_t)); }
-  // Of a block by a panel.
+  // The numbers of a block by a panel.
   int64_t product_count() const { return work_.block() * terms_ * products_.panel_columns(); }
   int64_t sum_count() const {
     return work_.block() * work_.tiles().out * work_.tiles().out * products_.panel_columns();
@@ -159,7 +159,7 @@ class ExactLayers final : public Implementation {
     return names;
   }
 
-  // Where four products are summed at once, direct sums are nearly as fast.
+  // True if four products are summed at once: direct sums are nearly as fast then.
   bool yields(const Layer&) const override { return code_kernels(false).codes == 4; }
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {

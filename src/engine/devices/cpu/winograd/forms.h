@@ -30,7 +30,7 @@ struct WinogradLine {
   static constexpr size_t kOut = kFormOut;
   static constexpr auto kPoints = kWinogradPoints<kStride, kOut>;
   static constexpr size_t kPointTerms = kOut + (kStride == 1 ? 2 : 1);
-  static constexpr size_t kZeros = (kPointTerms + 1) % 2;  // how many points are 0
+  static constexpr size_t kZeros = (kPointTerms + 1) % 2;  // number of points that are 0
   static constexpr size_t kSide = kStride == 1 ? kPointTerms : 2 * kOut + 1;
   static_assert(kPointTerms == kZeros + 2 * kPoints.size() + 1);
 

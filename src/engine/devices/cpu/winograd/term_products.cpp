@@ -24,7 +24,7 @@ void put(double term, uint16_t* to) {
 }
 void put(double term, int16_t* to) { *to = static_cast<int16_t>(term); }
 
-// Of a word.
+// The number of terms in a word.
 int64_t terms_of_word(tensor::DType weights) { return weights == tensor::DType::int8 ? 2 : numbers_of_word(weights); }
 
 }  // namespace

@@ -15,8 +15,8 @@ class TermProducts {
  public:
   static constexpr int64_t kMostTiles = 64;  // at once
 
-  // Of weights [out_channels][channels][3][3], of float32, of bfloat16 and kernels for pairs of it, or of int8, an
-  // exact form, and kernels for pairs of 16 bits.
+  // Products of weights [out_channels][channels][3][3], of float32, of bfloat16 and kernels for pairs of it, or of
+  // int8, an exact form, and kernels for pairs of 16 bits.
   TermProducts(PackedWeights& packed, const tensor::Tensor& weights, const WinogradForm& form,
                const TileKernels& kernels = tile_kernels());
 

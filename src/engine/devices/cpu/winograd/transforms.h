@@ -37,7 +37,7 @@ template <typename Number>
 using WinogradLoopsOfForms = std::array<WinogradLoopsOf<Number>, kWinogradForms>;
 using WinogradLoops = WinogradLoopsOf<float>;
 
-// Of all forms, for one instruction set.
+// Loops of all forms, for one instruction set.
 struct WinogradTransforms {
   const char* name;
   WinogradLoopsOfForms<float> loops;
@@ -45,7 +45,7 @@ struct WinogradTransforms {
 
 // The best that this processor has.
 const WinogradTransforms& winograd_transforms();
-// Of bfloat16; null: this processor has no products of it.
+// Loops for bfloat16; null: this processor has no products of it.
 const WinogradLoopsOfForms<uint16_t>* winograd_half_loops();
 // All that this processor has, for tests.
 std::span<const WinogradTransforms* const> all_winograd_transforms();

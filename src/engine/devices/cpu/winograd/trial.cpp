@@ -23,7 +23,7 @@ constexpr size_t kTiles = 16;
 constexpr float kLarge = 20;  // times the other channels
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// Of the output channels that are tried.
+// A row of the output channels that are tried.
 using Row = std::array<float, kWinogradChannels>;
 using Sums = std::array<double, kWinogradChannels>;
 
@@ -45,7 +45,7 @@ std::vector<float> rounded(const std::vector<float>& numbers) {
   return made;
 }
 
-// How much of all weights of an output channel, in squares, the largest one is.
+// The share of the largest weight of an output channel, in squares.
 double peak(const tensor::Tensor& weights, int64_t out_channel) {
   const int64_t channels = weights.shape()[1];
   double greatest = 0;
@@ -143,9 +143,9 @@ class Trial {
     return 12 * kRoundoff * std::sqrt(count / 3 * (7 * squares + 4 * mean) / 11);
   }
 
-  // Of the products of a result, summed up, as expected.
+  // The expected sums of the products of a result.
   Sums mean_squares(const std::vector<float>& scales) const {
-    constexpr double kOfPixels = 0.5;  // as ReLU leaves them
+    constexpr double kOfPixels = 0.5;  // share that ReLU leaves
     Sums sums{};
     for (size_t i = 0; i < taps_.size(); ++i) {
       const double scale = scales[i % channels_];
@@ -172,7 +172,7 @@ class Trial {
     }
   }
 
-  // As TermProducts adds up.
+  // The product in the order in which TermProducts adds up.
   Row product(const float* left, const Row* right) const {
     const size_t chain = std::is_same_v<Number, float> ? chain_ : channels_;
     Row ended{};

@@ -15,7 +15,7 @@ struct WinogradErrors {
 // in half of them, a few channels are much larger than the others.
 WinogradErrors winograd_errors(const WinogradForm& form, const tensor::Tensor& weights);
 
-// How far few weights rule all others: 3 for a normal distribution. No number where a weight is not finite.
+// The degree to which few weights rule all others: 3 for a normal distribution. NaN if a weight is not finite.
 double kurtosis(const tensor::Tensor& weights);
 
 }  // namespace assay::engine::cpu

@@ -17,8 +17,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-// Whether a form is exact enough with these weights. Where few of them rule the others, errors of large tiles have
-// tails that a trial does not see.
+// True if a form is exact enough with these weights. If few of them rule the others, errors of large tiles have tails
+// that a trial does not see.
 bool is_exact_enough(const WinogradForm& form, const tensor::Tensor& weights) {
   constexpr double kMostOfHalves = 5 * 0x1p-8;  // of the root mean square of results; their own rounding has 1.5
   constexpr double kMostOfAllowed = 0.5;        // among all results of a layer, errors may be twice as large
@@ -121,7 +121,7 @@ class WinogradKernel final : public PlainKernel {
     return ((image * g_.out_height + y) * g_.out_width + x) * g_.out_channels;
   }
 
-  // What follows in the layer, on whole tiles, line by line.
+  // Appends the rest of the layer, on whole tiles, line by line.
   void append(const Lane& tiles, const Arguments& arguments) const {
     if (tape_.is_empty()) return;
     for (int64_t tile = tiles.begin; tile < tiles.end;) {
@@ -181,7 +181,7 @@ class WinogradLayers final : public Implementation {
     if (!source) return {};
     const bool is_half = source->weights->dtype() == tensor::DType::bfloat16;
     const TileKernels& kernels = is_half ? *pair_kernels() : tile_kernels();
-    const auto is_exact = [&](const WinogradForm& form) {  // what is packed was exact enough then
+    const auto is_exact = [&](const WinogradForm& form) {  // packed forms were exact enough when they were made
       return layer.packed->has(*source->weights, TermProducts::packed_form(form, kernels)) ||
              is_exact_enough(form, *source->weights);
     };

@@ -12,7 +12,7 @@
 
 namespace assay::engine::cpu {
 
-// How a layer's work is divided. In stages, all tiles become terms before lanes divide their products by panels, so
+// The division of a layer's work. In stages, all tiles become terms before lanes divide their products by panels, so
 // that the weights are read once. Otherwise lanes divide the tiles and take some at a time from pixels to pixels.
 struct WinogradPlan {
   const WinogradForm* form = nullptr;
@@ -39,9 +39,9 @@ struct WinogradTiles {
   }
 };
 
-// Whether a form computes it.
+// True if a form computes it.
 bool fits_winograd(const ConvGeometry& g);
-// Those of some forms that may be worth measuring.
+// The plans of some forms that may be worth measuring.
 std::vector<WinogradPlan> winograd_plans(const ConvGeometry& g, std::span<const WinogradForm> forms);
 // That of the name; empty: the one that is taken unmeasured. Nullopt: there is none that is exact enough, or nothing is
 // gained.

@@ -29,12 +29,12 @@ class WinogradWork {
   bool in_stages() const { return in_stages_; }
   int64_t lanes() const { return lanes_; }
   int64_t block() const { return block_; }  // tiles at most
-  // Of how many tiles there are terms at once.
+  // The number of tiles whose terms exist at once.
   int64_t places() const { return in_stages_ ? tiles_.count : lanes_ * block_; }
   void run(int64_t panels, const Steps& steps) const;
   void for_lanes(FunctionRef<void(int64_t lane)> fn) const;
 
-  // Where the pixels of a tile are in pictures whose channels are innermost; `outside` for those around them.
+  // Finds the pixels of a tile in pictures whose channels are innermost; `outside` for those around them.
   template <typename Number>
   void find_pixels(int64_t tile, const Number* pictures, const Number* outside, const Number** out) const {
     const WinogradTiles::Place at = tiles_.place_of(tile);

@@ -34,7 +34,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void codes_of(const Bits& bytes, size
     out = reinterpret_cast<Bits>(_mm256_srai_epi16(i == 0 ? _mm256_slli_epi16(all, 8) : all, 8));
 }
 
-// Where the word of this digit is among those of the i-th codes.
+// The index of the word of this digit among those of the i-th codes.
 template <bool kAreNibbles>
 constexpr size_t word_of(size_t i, size_t digit) {
   return digit * (kAreNibbles ? 4 : 2) + i;

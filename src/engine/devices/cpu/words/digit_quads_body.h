@@ -4,7 +4,7 @@
 constexpr size_t kDigits = 4;
 constexpr size_t kNumbersTogether = 4;   // in a word
 constexpr int32_t kHalves = 0x00808080;  // of the range of each digit but the highest
-constexpr int32_t kByteShift = 128;      // what codes of 8 bits get so that they have no sign
+constexpr int32_t kByteShift = 128;      // added to codes of 8 bits so that they have no sign
 
 ASSAY_KERNEL inline void to_nearest(const Vector& numbers, Bits& out) {
   out = reinterpret_cast<Bits>(_mm512_maskz_cvtps_epi32(kAllLanes, numbers));
@@ -29,7 +29,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void codes_of(const Bits& bytes, size
     out = bytes ^ static_cast<int32_t>(0x80808080);
 }
 
-// Where the word of this digit is among those of the i-th codes.
+// The index of the word of this digit among those of the i-th codes.
 template <bool kAreNibbles>
 constexpr size_t word_of(size_t i, size_t digit) {
   return i * kDigits + digit;

@@ -4,7 +4,7 @@
 
 namespace assay::engine::cpu {
 
-// How many numbers of a type a word holds.
+// The number of numbers of a type in a word.
 inline int64_t numbers_of_word(tensor::DType dtype) {
   if (dtype == tensor::DType::float32) return 1;
   return dtype == tensor::DType::int8 || dtype == tensor::DType::uint8 ? 4 : 2;
