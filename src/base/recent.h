@@ -13,7 +13,7 @@ class Recent {
  public:
   explicit Recent(size_t most) : most_(most) {}
 
-  // What was asked for last; null: nothing yet.
+  // The last item that was asked for; null: nothing yet.
   T* last() { return items_.empty() ? nullptr : &items_.front().second; }
   const T* last() const { return items_.empty() ? nullptr : &items_.front().second; }
   // Null: there is none. It stays until others have been added.

@@ -44,9 +44,9 @@ class Implementation {
  public:
   virtual ~Implementation() = default;
   virtual std::string_view name() const = 0;  // `conv.onednn`
-  // Of a layer that it may compute; what it takes by itself is `""`.
+  // Variants for a layer that it can compute; `""` is the default variant.
   virtual std::vector<std::string> variants(const Layer&) const { return {""}; }
-  // Whether it leaves a layer to others, if any of them computes it, where nothing is measured.
+  // True if another implementation should be preferred when tactics are not measured.
   virtual bool yields(const Layer&) const { return false; }
   // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
   // compute such layers, or not in this variant.

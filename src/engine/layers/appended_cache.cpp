@@ -47,7 +47,7 @@ class Finder {
     return inside == 1 && (!found_.given.valid() || waits(found_.given));
   }
 
-  // Whether all that read a value outside the attention come after it.
+  // True if all users of a value outside the attention come after it.
   bool waits(ir::ValueId value) const {
     const ir::Node& last = model_[attention_.back()];
     for (const ir::Use& use : ir::uses(model_, value)) {

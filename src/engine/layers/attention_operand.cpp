@@ -26,7 +26,7 @@ class Finder {
   }
 
  private:
-  // Whether a layer can read it as it is: what is appended to a cache, or, also within a layer, what is given.
+  // True if a layer can read the operand as it is: what is appended to a cache, or, also within a layer, what is given.
   bool is_source(const AttentionOperand& operand) const {
     return !model_[operand.value].producer.valid() || is_appended(model_, inference_, operand);
   }

@@ -7,8 +7,8 @@
 
 namespace assay::engine {
 
-// What an attention that is written out multiplies: matrices of `value`, [..., rows, columns], which operators scale by
-// a number, exchange rows and columns of, or repeat for the heads that share them.
+// An operand of a product in an attention that is written out: matrices of `value`, [..., rows, columns], which
+// operators scale by a number, exchange rows and columns of, or repeat for the heads that share them.
 struct AttentionOperand {
   ir::ValueId value;
   int64_t sharing = 1;            // heads in a row that share a matrix of `value`

@@ -143,7 +143,7 @@ class Matcher {
     return has_all && set_packed_zeros(operand(id, 3), blocks) && has_room_for_bias() ? std::optional(found_)
                                                                                       : std::nullopt;
   }
-  // Those of a column begin at a byte.
+  // Sets the zero points; those of a column begin at a byte.
   bool set_packed_zeros(ir::ValueId value, int64_t blocks) {
     if (!value.valid()) return true;
     const tensor::Tensor* const zeros = constant(value);

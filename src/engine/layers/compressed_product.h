@@ -28,15 +28,15 @@ struct CompressedProduct {
   int bits = 8;                 // 4 or 8
   bool is_signed = false;       // codes and zero points
   BlockNumbers scales, zeros;
-  float zero = 0;                 // where there are no zero points
+  float zero = 0;                 // used if there are no zero points
   bool are_zeros_floats = false;  // otherwise of `bits`
 };
 
-// What nodes up to a product compute: DequantizeLinear, perhaps Transpose, and MatMul or Gemm; or MatMulNBits. Nullopt:
+// The product that nodes compute: DequantizeLinear, perhaps Transpose, and MatMul or Gemm; or MatMulNBits. Nullopt:
 // something else, or of another form.
 std::optional<CompressedProduct> match_compressed(const ir::Model& model, const ops::Inference& inference,
                                                   std::span<const ir::NodeId> nodes, const ConstantOf& constant);
-// How many of the first nodes of a layer such a product may be.
+// The most nodes at the start of a layer that such a product may be.
 inline constexpr size_t kMostCompressedNodes = 3;
 
 }  // namespace assay::engine

@@ -12,7 +12,7 @@ bool is_reshape(const ir::Model& model, ir::NodeId node) {
          std::ranges::find(kReshapes, model.text(model[node].op)) != kReshapes.end();
 }
 
-// The same elements in their last shape before something else is done with them.
+// The value with the elements in their last shape before something else is done with them.
 ir::ValueId last_shape(const ir::Model& model, ir::ValueId value) {
   for (ir::NodeId user = only_user(model, value); user.valid() && is_reshape(model, user);) {
     if (model[user].operands[0].value != value || model[user].graph != model.main_graph()) break;

@@ -12,7 +12,7 @@ struct ConcatPlace {
   int64_t offset = 0;  // elements
 };
 
-// Where an operand lies in the result of a Concat; the part has the operand's dims.
+// The place of an operand in the result of a Concat; the part has the operand's dims.
 ConcatPlace operand_place(const Layer& concat, size_t operand, Layout layout);
 
 // The place where a value that lies like this is one piece of a Concat's result; nullopt: there is none.

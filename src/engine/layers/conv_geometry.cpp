@@ -31,7 +31,7 @@ void set_padding(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
   g.pad_right = x - g.pad_left;
 }
 
-// What is cut off; an output padding leaves more of the end, where it may be more than there is.
+// Sets the parts that are cut off; an output padding leaves more of the end, perhaps more than there is.
 void set_cuts(const ops::Node& facts, bool is_flat, ConvGeometry& g) {
   const int64_t y = padding_for(g.out_height, g.height, g.kernel_height, g.stride_y, g.dilation_y);
   const int64_t x = padding_for(g.out_width, g.width, g.kernel_width, g.stride_x, g.dilation_x);

@@ -19,10 +19,10 @@ struct ConvGeometry {
 
 // All that a window adds to an operand, which may be negative.
 int64_t padding_for(int64_t in, int64_t out, int64_t kernel, int64_t stride, int64_t dilation);
-// What of it comes first where `auto_pad` is SAME_UPPER or SAME_LOWER.
+// The part of the padding that comes first if `auto_pad` is SAME_UPPER or SAME_LOWER.
 int64_t first_of_padding(std::string_view auto_pad, int64_t total);
 
-// Of a Conv or ConvTranspose in a layer; nullopt: one over more dims, or another result than the layer's.
+// The geometry of a Conv or ConvTranspose in a layer; nullopt: one over more dims, or another result than the layer's.
 std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, const tensor::Shape& in,
                                           const tensor::Shape& weights);
 

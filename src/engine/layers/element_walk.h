@@ -13,7 +13,7 @@ std::vector<int64_t> walked_extents(const TensorDesc& out);
 std::optional<std::vector<int64_t>> walked_strides(const TensorDesc& operand, const TensorDesc& out);
 // Makes one dim of neighbours that all operands run through alike; there is one at least afterwards.
 void join_walked(std::vector<int64_t>& extents, const std::vector<std::vector<int64_t>*>& strides);
-// Where an operand's element is that stands at place `at` of the result.
+// The offset of an operand's element that stands at place `at` of the result.
 int64_t walked_offset(const std::vector<int64_t>& extents, const std::vector<int64_t>& strides, int64_t at);
 
 }  // namespace assay::engine

@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 50> kOperators = {
     "Round",    "Sign",      "Sin",         "Cos",      "Celu",        "ThresholdedRelu",
     "IsNaN",    "IsInf"};
 
-// What a node must be to be computed element by element besides its name.
+// True if a node has the form of one that is computed element by element, whatever its name.
 bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t version) {
   constexpr std::array<std::string_view, 12> kOnceByAxis = {"Add",  "Sub",     "Mul",   "Div", "Pow", "PRelu",
                                                             "Less", "Greater", "Equal", "And", "Or",  "Xor"};

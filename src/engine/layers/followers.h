@@ -7,7 +7,7 @@
 
 namespace assay::engine {
 
-// Whether one node uses a value, in one place: what follows does not need it then.
+// True if one node uses a value, in one place: what follows does not need it then.
 bool is_used_once(const Layer& layer, ir::ValueId value);
 
 // The input of the layer that the node after the first `done` adds to their result, element by element, and nothing

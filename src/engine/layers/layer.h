@@ -20,9 +20,9 @@ struct Layer {
   const ir::Model* model = nullptr;
   const ops::Inference* inference = nullptr;
   ir::NodeId node;
-  std::vector<ir::NodeId> nodes;           // what it computes, in order: the node itself, or those of the function
-  std::vector<ir::ValueId> input_values;   // as `nodes` see them
-  std::vector<ir::ValueId> output_values;  // as `nodes` see them
+  std::vector<ir::NodeId> nodes;           // the computed nodes in order: the node itself, or those of the function
+  std::vector<ir::ValueId> input_values;   // the inputs that `nodes` see
+  std::vector<ir::ValueId> output_values;  // the outputs that `nodes` see
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
   std::vector<const tensor::Tensor*> constants;        // by input; null: computed
@@ -32,13 +32,13 @@ struct Layer {
 
   bool is_single() const { return nodes.size() == 1; }
   std::string_view op(ir::NodeId id) const { return model->text((*model)[id].op); }
-  // Whether its first node is this operator of ai.onnx.
+  // True if its first node is this operator of ai.onnx.
   bool starts_with(std::string_view op) const;
   ops::Node facts(ir::NodeId id) const;
   // The operand of one of `nodes`; invalid: left out.
   ir::ValueId operand(ir::NodeId id, uint32_t index) const;
   ir::ValueId result(ir::NodeId id, uint32_t index) const;
-  // Which input of the layer a value is; -1: it is computed inside.
+  // The index of the layer's input that a value is; -1: the value is computed inside.
   int input_of(ir::ValueId value) const;
   // The tensor that a value inside always is; null: it is computed.
   const tensor::Tensor* constant(ir::ValueId value) const;
@@ -58,7 +58,7 @@ ir::NodeId only_user(const ir::Model& model, ir::ValueId value);
 // The name by which tactics are saved: that of its first result, which does not move when other layers change.
 std::string_view layer_name(const ir::Model& model, ir::NodeId node);
 
-// What a layer computes, spelled without names and values: equal layers are equal to measure.
+// The computation of a layer, spelled without names and values: equal layers are equal to measure.
 std::string layer_key(const Layer& layer);
 
 // The layer that a node of the main graph is; nullopt: it has operands or results that are no tensors of known shape.

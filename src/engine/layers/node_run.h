@@ -9,14 +9,14 @@
 
 namespace assay::engine {
 
-// What matchers of operators that are written out read, one node of a run after the other.
+// A run of nodes that matchers of written-out operators read one after the other.
 class NodeRun {
  protected:
   NodeRun(const ir::Model& model, const ops::Inference& inference, std::span<const ir::NodeId> nodes,
           const ConstantOf& constant)
       : model_(model), inference_(inference), nodes_(nodes), constant_(constant) {}
 
-  // Of the node that it has come to.
+  // True if the node that it has come to is this operator.
   bool is(std::string_view op) const;
   ir::ValueId operand(uint32_t index) const;
   ir::ValueId result() const { return model_[nodes_[at_]].results.front(); }

@@ -9,7 +9,7 @@
 namespace assay::engine {
 namespace {
 
-// What stands before the first element where the padding follows from the sizes.
+// The padding before the first element if it follows from the sizes.
 int64_t padding_before(std::string_view auto_pad, int64_t in, int64_t out, int64_t kernel, int64_t stride,
                        int64_t dilation) {
   if (auto_pad != "SAME_UPPER" && auto_pad != "SAME_LOWER") return 0;

@@ -47,7 +47,7 @@ bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
   return true;
 }
 
-// Of a result with the dims of the layer's.
+// Sets the matrices of a result with the dims of the layer's.
 bool set_matrices(const Layer& layer, ir::NodeId node, const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
   const TensorDesc& out = layer.outputs[0];
   for (const TensorDesc* const desc : {&a, &b, &out}) {

@@ -23,15 +23,15 @@ struct ProductGeometry {
   int64_t offset(int64_t item, std::span<const int64_t> strides) const;
 };
 
-// Of a MatMul or Gemm in a layer whose result has the dims of the product; nullopt: of another form, empty, or not of
-// one type of floats.
+// The geometry of a MatMul or Gemm in a layer whose result has the dims of the product; nullopt: of another form,
+// empty, or not of one type of floats.
 std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node);
 
 // Of a product of the input `left` by integers that are constant.
 std::optional<ProductGeometry> codes_geometry(const Layer& layer, ir::NodeId node, int left,
                                               const tensor::Tensor& weights);
 
-// Whether the bias is one number for each column.
+// True if the bias is one number for each column.
 bool has_bias_row(const Layer& layer, const ProductGeometry& geometry);
 
 }  // namespace assay::engine

@@ -38,7 +38,8 @@ std::vector<double> numbers_of(const Tensor* tensor) {
   return tensor == nullptr ? std::vector<double>() : tensor::load_elements<double>(*tensor);
 }
 
-// Of weights with so many result channels or columns; empty: all are 0. nullopt: they are computed, or others.
+// The zero points of weights with so many result channels or columns; empty: all are 0. nullopt: they are computed, or
+// others.
 std::optional<std::vector<int32_t>> weight_zeros(ir::ValueId value, int64_t channels, const ConstantOf& constant) {
   if (!value.valid()) return std::vector<int32_t>();
   const std::vector<double> numbers = numbers_of(constant(value));
@@ -79,7 +80,7 @@ class Matcher {
     return facts.floating("alpha", 1) == 1 && facts.floating("beta", 1) == 1 && !facts.flag("transA");
   }
 
-  // Of result channels or columns in the weights.
+  // The axis of result channels or columns in the weights.
   int64_t channel_axis() const {
     if (is_op(model_, found_.product, "Conv")) return 0;
     return is_op(model_, found_.product, "Gemm") && node_facts(found_.product).flag("transB") ? 0 : 1;

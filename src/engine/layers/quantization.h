@@ -10,7 +10,7 @@
 
 namespace assay::engine {
 
-// What one scale and one zero point make of integers: (code - zero) * scale.
+// One scale and one zero point, and the numbers that they make of integers: (code - zero) * scale.
 struct Quantizer {
   tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
   float scale = 1;
@@ -18,12 +18,12 @@ struct Quantizer {
   bool operator==(const Quantizer&) const = default;
 };
 
-// Whether anything in the model makes integers of floats.
+// True if anything in the model makes integers of floats.
 bool has_quantizers(const ir::Model& model);
 
-// Whether a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
+// True if a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
-// What it does; nullopt: scale or zero point are computed.
+// The quantizer of a node; nullopt: scale or zero point are computed.
 std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
                                         const ConstantOf& constant);
 
@@ -48,18 +48,19 @@ struct IntegerSums {
   bool become_floats = false;               // by the Cast behind it
 };
 
-// What these nodes begin with: MatMulInteger or ConvInteger, alone or with a Cast to float32; nullopt: something else.
+// The sums with which these nodes begin: MatMulInteger or ConvInteger, alone or with a Cast to float32; nullopt:
+// something else.
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 
-// Of int8 weights, by result channel or column.
+// The sums of int8 weights, by result channel or column.
 std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis);
 
-// The same without a zero point of the data: the bias takes over its share of the sums. For products without padding;
-// `axis` is that of the result channels or columns in the weights.
+// The product without a zero point of the data: the bias takes over its share of the sums. For products without
+// padding; `axis` is that of the result channels or columns in the weights.
 QuantizedProduct without_zero_point(QuantizedProduct product, size_t axis);
 
-// What these nodes compute, the last of which is the product and the others what its operands come from; nullopt:
+// The product that these nodes compute, of which the last is the product and the others give its operands; nullopt:
 // something else.
 std::optional<QuantizedProduct> match_quantized(const ir::Model& model, const ops::Inference& inference,
                                                 std::span<const ir::NodeId> nodes, const ConstantOf& constant);

@@ -87,7 +87,7 @@ class QuantizedMatcher : NodeRun {
     return true;
   }
 
-  // What QuantizeLinear does here, and DequantizeLinear behind it.
+  // Takes a QuantizeLinear here, and the DequantizeLinear behind it.
   bool take_quantisers(Quantizer& to, Quantizer& from) {
     if (!is("QuantizeLinear") || operand(0) != given_) return false;
     const std::optional<Quantizer> made = find_quantizer(model_, inference_, nodes_[at_], constant_);
@@ -139,7 +139,7 @@ class QuantizedMatcher : NodeRun {
     return found_.result.has_value();
   }
 
-  // The same items in all operands, or one for all.
+  // True if all operands have the same items, or one for all.
   bool fit(std::initializer_list<ir::ValueId> operands) const {
     for (const ir::ValueId value : operands) {
       const tensor::Shape dims = dims_of(value);

@@ -8,13 +8,13 @@
 
 namespace assay::engine {
 
-// What is done to the scores of an attention before softmax.
+// A step on the scores of an attention before softmax.
 struct ScoreChange {
   enum class Kind : uint8_t {
     scale,       // by `factor`
     add,         // `other`
     choose,      // `number` where the condition `other` is, or is not, `hidden_where`
-    requantise,  // they become codes of `to` and these, by `from`, numbers
+    requantise,  // makes codes of `to`, and of these, by `from`, numbers
   };
   Kind kind = Kind::scale;
   float factor = 1;
@@ -34,9 +34,10 @@ struct QuantizedAttention {
   std::vector<int64_t> order;       // of the dims of the result; empty: as they are
 };
 
-// What these nodes compute: DequantizeLinear of q, k and v, MatMul, perhaps Mul or Div by a number, Where with a
-// number, Add, and quantisers in between, Softmax, QuantizeLinear, DequantizeLinear, MatMul, perhaps QuantizeLinear and
-// Transpose. Nullopt: something else, or of dims that are not known or broadcast otherwise than in the first dims.
+// The attention that these nodes compute: DequantizeLinear of q, k and v, MatMul, perhaps Mul or Div by a number, Where
+// with a number, Add, and quantisers in between, Softmax, QuantizeLinear, DequantizeLinear, MatMul, perhaps
+// QuantizeLinear and Transpose. Nullopt: something else, or of dims that are not known or broadcast otherwise than in
+// the first dims.
 std::optional<QuantizedAttention> match_quantized_attention(const ir::Model& model, const ops::Inference& inference,
                                                             std::span<const ir::NodeId> nodes,
                                                             const ConstantOf& constant);

@@ -4,7 +4,7 @@
 
 namespace assay::engine {
 
-// Whether a Softmax or LogSoftmax goes over all dims from its axis on, as it did before version 13.
+// True if a Softmax or LogSoftmax goes over all dims from its axis on, as it did before version 13.
 inline bool flattens_dims(const ops::Node& softmax) {
   constexpr int64_t kFirstOverOneAxis = 13;
   return softmax.version() < kFirstOverOneAxis;

@@ -55,7 +55,7 @@ class Matcher : NodeRun {
     int exponent = 0;
     const bool is_power_of_two = std::fabs(std::frexp(found_.scale, &exponent)) == 0.5F && std::abs(exponent) < 64;
     found_.divides = divides && !is_power_of_two;
-    if (divides && is_power_of_two) found_.scale = 1 / found_.scale;  // the same bits, faster
+    if (divides && is_power_of_two) found_.scale = 1 / found_.scale;  // faster, with equal bits
     ++at_;
   }
   bool take_conditions() {
@@ -74,7 +74,7 @@ class Matcher : NodeRun {
     const tensor::Shape dims = dims_of(value);
     return !dims.empty() && dims.back() == scores_.back();
   }
-  // Where(IsNaN(weights), 0, weights)
+  // Takes Where(IsNaN(weights), 0, weights).
   void take_zeros() {
     const ir::ValueId weights = given();
     if (!is("IsNaN") || operand(0) != weights) return;
@@ -95,7 +95,7 @@ class Matcher : NodeRun {
     if (!is("Softmax") || operand(0) != given()) return false;
     return softmax_axis(facts(), scores_.size()) == static_cast<int64_t>(scores_.size()) - 1;
   }
-  // The same items in all operands, or one for all.
+  // True if all operands have the same items, or one for all.
   bool fit(std::initializer_list<ir::ValueId> operands) const {
     for (const ir::ValueId value : operands) {
       const tensor::Shape dims = dims_of(value);

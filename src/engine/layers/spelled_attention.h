@@ -25,10 +25,10 @@ struct SpelledAttention {
   std::vector<ir::NodeId> before;  // nodes that make operands of q, k and v, in order
 };
 
-// What these nodes compute, in order from the first MatMul on: MatMul, perhaps Mul or Div by a number, perhaps Where
-// with a number, perhaps Add, Softmax, perhaps IsNaN and Where, MatMul, perhaps Transpose. Those before the first
-// MatMul are `before`, or have not been collected yet. Nullopt: something else, or of dims that are not known or
-// broadcast otherwise than in the first dims.
+// The attention that these nodes compute, in order from the first MatMul on: MatMul, perhaps Mul or Div by a number,
+// perhaps Where with a number, perhaps Add, Softmax, perhaps IsNaN and Where, MatMul, perhaps Transpose. Those before
+// the first MatMul are `before`, or have not been collected yet. Nullopt: something else, or of dims that are not known
+// or broadcast otherwise than in the first dims.
 std::optional<SpelledAttention> match_attention(const ir::Model& model, const ops::Inference& inference,
                                                 std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 inline constexpr size_t kMostAttentionNodes = 9;  // from the first MatMul on

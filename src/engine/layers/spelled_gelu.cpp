@@ -58,7 +58,7 @@ class GeluMatcher {
     return halves || multiplies;
   }
 
-  // Whether a node is the next one of 1 + erf(x / sqrt(2)), or of the same with tanh.
+  // True if a node is the next one of 1 + erf(x / sqrt(2)), or of that with tanh.
   bool is_next_inside(ir::NodeId node) {
     const std::string_view op = layer_.op(node);
     if (stage_ == 0) {
@@ -81,7 +81,7 @@ class GeluMatcher {
 
   int last_stage() const { return is_by_tanh_ ? 6 : 3; }
 
-  // Whether only these nodes use the results of all but the last.
+  // True if only these nodes use the results of all but the last.
   bool is_closed(std::span<const ir::NodeId> nodes) const {
     for (const ir::NodeId node : nodes.first(nodes.size() - 1)) {
       for (const ir::Use& use : ir::uses(*layer_.model, layer_.result(node, 0))) {
@@ -93,7 +93,7 @@ class GeluMatcher {
 
   const Layer& layer_;
   ir::ValueId x_;
-  ir::ValueId inner_;  // what erf or tanh is taken of, then that, then 1 more
+  ir::ValueId inner_;  // the operand of erf or tanh, then its result, then 1 more
   ir::ValueId outer_;  // then x / 2, or x times the inner one, or both
   int stage_ = 0;      // of the inner one
   bool is_by_tanh_ = false;

@@ -37,7 +37,7 @@ class HardSwishMatcher {
   ir::NodeId node(size_t index) const { return layer_.nodes[next_ + index]; }
   ir::ValueId result(size_t index) const { return layer_.result(node(index), 0); }
 
-  // Whether the next node is the only one that uses a result, and uses it once.
+  // True if the next node is the only one that uses a result, and uses it once.
   bool is_handed_on(size_t index) const {
     const ir::Use* const use = result(index).valid() ? (*layer_.model)[result(index)].first_use : nullptr;
     return use != nullptr && use->next == nullptr && use->user == node(index + 1);

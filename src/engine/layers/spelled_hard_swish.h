@@ -11,8 +11,8 @@ struct SpelledHardSwish {
   float most = 0;
 };
 
-// What the nodes of a layer from `next` on compute, an Add first; the division may be the last or be a product. No
-// other node uses what is in between.
+// The HardSwish that the nodes of a layer from `next` on compute, an Add first; the division may be the last or be a
+// product. No other node uses what is in between.
 SpelledHardSwish match_hard_swish(const Layer& layer, size_t next);
 
 }  // namespace assay::engine

@@ -20,9 +20,9 @@ struct SpelledNorm {
 // The tensor that a value always is; null: none.
 using ConstantOf = std::function<const tensor::Tensor*(ir::ValueId value)>;
 
-// What these nodes, in order, compute: ReduceMean, Sub, Pow or Mul, ReduceMean, Add, Sqrt, Div; or, without the mean,
-// Pow or Mul, ReduceMean, Add, Sqrt, and Div or Reciprocal and Mul; after either perhaps Mul and Add. Nullopt:
-// something else.
+// The normalisation that these nodes, in order, compute: ReduceMean, Sub, Pow or Mul, ReduceMean, Add, Sqrt, Div; or,
+// without the mean, Pow or Mul, ReduceMean, Add, Sqrt, and Div or Reciprocal and Mul; after either perhaps Mul and Add.
+// Nullopt: something else.
 std::optional<SpelledNorm> match_norm(const ir::Model& model, std::span<const ir::NodeId> nodes,
                                       const ConstantOf& constant);
 inline constexpr size_t kMostNormNodes = 9;

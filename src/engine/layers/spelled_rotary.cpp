@@ -34,7 +34,7 @@ class Matcher {
     return node.valid() && !model_[node].is_outputs && model_.text(model_[node].op) == op &&
            is_elementwise(inference_, model_, node);
   }
-  // Whether it joins values along their last dim.
+  // True if the node joins values along their last dim.
   bool joins_last(ir::NodeId node) const {
     const bool is_concat = node.valid() && !model_[node].is_outputs && model_.text(model_[node].op) == "Concat" &&
                            model_.text(model_[node].domain).empty() && inference_.callees()[node].op != nullptr;
@@ -73,7 +73,8 @@ class Matcher {
     return std::array{ir::operand(model_, node, 0), ir::operand(model_, node, 1)};
   }
 
-  // What a Mul by a number scales, which is of its size; the node itself where it is none.
+  // Takes a Mul by a number. Returns the producer of what it scales, which is of its size; the node itself if it is
+  // none.
   ir::NodeId take_scale(ir::NodeId last) {
     for (const uint32_t index : {0U, 1U}) {
       const ir::ValueId given = is(last, "Mul") ? ir::operand(model_, last, index) : ir::ValueId();

@@ -27,9 +27,9 @@ struct SpelledRotary {
   std::vector<ir::NodeId> nodes;  // in order
 };
 
-// What ends with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or a Concat of that and of what is
-// not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with more operands; or a
-// Mul of that by a number. Nullopt: something else, or others use what is in between.
+// The rotary positions that end with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or a Concat of
+// that and of what is not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with
+// more operands; or a Mul of that by a number. Nullopt: something else, or others use what is in between.
 std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,
                                           const ConstantOf& constant);
 inline constexpr size_t kMostRotaryPieces = 8;

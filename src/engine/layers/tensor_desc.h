@@ -29,10 +29,10 @@ inline bool is_short_float(tensor::DType dtype) {
 enum class Layout : uint8_t { plain, channels_last };
 
 TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout = Layout::plain);
-// Whether it is dense in that order; with dims of 1 it may be so in both.
+// True if the desc is dense in that order; with dims of 1 it may be so in both.
 bool has_layout(const TensorDesc& desc, Layout layout);
 
-// The same elements, taken in the order of the dims, with other dims; nullopt: no strides say where they are.
+// The desc of the elements, taken in the order of the dims, with other dims; nullopt: no strides say where they are.
 std::optional<TensorDesc> find_reshaped(const TensorDesc& desc, const tensor::Shape& dims);
 
 // Dense, and such that find_reshaped makes these dims of it: dims that become one, or of which one becomes several, lie
@@ -42,7 +42,7 @@ TensorDesc make_reshapable(const TensorDesc& desc, const tensor::Shape& dims);
 // Dims with more than one element in the order of memory, outermost first.
 std::vector<size_t> memory_order(const TensorDesc& desc);
 
-// Whether its elements fill one piece of memory, in any order of the dims.
+// True if the elements fill one piece of memory, in any order of the dims.
 bool is_dense(const TensorDesc& desc);
 
 }  // namespace assay::engine

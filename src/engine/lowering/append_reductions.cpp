@@ -9,7 +9,7 @@
 namespace assay::engine {
 namespace {
 
-// Whether the dims that are reduced are neighbours, so that a kernel computes it in the order of the dims at least.
+// True if the dims that are reduced are neighbours, so that a kernel computes it in the order of the dims at least.
 bool has_neighbours(const tensor::Shape& dims, const std::set<size_t>& axes) {
   bool begins = false;
   bool ends = false;

@@ -11,7 +11,7 @@ namespace assay::engine {
 std::vector<ir::NodeId> attention_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant);
 
-// The same for one of codes, with the nodes that dequantise what it multiplies.
+// The nodes of an attention of codes, with the nodes that dequantise what it multiplies.
 std::vector<ir::NodeId> quantized_attention_group(const ir::Model& model, const ops::Inference& inference,
                                                   ir::NodeId product, const ConstantOf& constant);
 

@@ -40,7 +40,7 @@ class CastMover {
     return model_.text(model_[node].domain).empty() && model_.text(model_[node].op) == op;
   }
 
-  // Of a value that one node uses.
+  // The producer of a value that one node uses.
   NodeId producer(ValueId value) const {
     const bool is_result = value.valid() && model_[value].kind == ir::ValueKind::result &&
                            model_[value].graph == model_.main_graph() && only_user(model_, value).valid();

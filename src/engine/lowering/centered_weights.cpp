@@ -42,7 +42,7 @@ std::vector<Range> ranges_of(const Tensor& codes, const Extent& extent) {
   return ranges;
 }
 
-// What codes in a range are lessened by: the zero point, or as near to it as int8 can hold.
+// The number by which codes in a range are lessened: the zero point, or as near to it as int8 can hold.
 int shift_of(const Range& range, int zero) {
   if (range.greatest - zero > kMost) return range.greatest - kMost;
   return range.least - zero < kLeast ? range.least - kLeast : zero;
@@ -57,7 +57,7 @@ void lessen(const Tensor& codes, const Extent& extent, const std::vector<int>& s
       for (size_t k = 0; k < extent.inner; ++k) *out++ = static_cast<int8_t>(int{*code++} - shift);
     }
   }
-  codes.storage()->release();  // it is read once
+  codes.storage()->release();  // no longer needed
 }
 
 Tensor lessened(const Tensor& codes, const Extent& extent, std::vector<int> shifts) {

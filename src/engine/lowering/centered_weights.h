@@ -14,8 +14,8 @@ struct CenteredWeights {
   bool is_changed = false;  // otherwise they are the codes that were given
 };
 
-// Of zero points there is one, or one for each index of the axis, as there is in the result if `by_axis` permits it.
-// nullopt: other numbers of them, or other codes.
+// Centers codes whose zero points are one, or one for each index of the axis, as there is in the result if `by_axis`
+// permits it. Returns nullopt for other numbers of them, or other codes.
 std::optional<CenteredWeights> center(const tensor::Tensor& codes, const std::vector<double>& zeros, size_t axis,
                                       bool by_axis);
 

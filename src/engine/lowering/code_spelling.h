@@ -31,7 +31,7 @@ struct CodeSpelling {
   std::vector<double> numbers(ir::ValueId value);
   // Zero points, which are 0 where they are left out; nullopt: they are computed.
   std::optional<std::vector<double>> zeros(ir::ValueId value);
-  // Of the operands from `first` on: codes, scales, zero points. nullopt: something else.
+  // The codes of the operands from `first` on: codes, scales, zero points. nullopt: something else.
   std::optional<Codes> codes(ir::NodeId node, uint32_t first);
   // The one scale and zero point of a result, operands from `first` on. nullopt: something else.
   std::optional<Codes> quantizer(ir::NodeId node, uint32_t first);
@@ -40,7 +40,7 @@ struct CodeSpelling {
   // Codes with one scale.
   static ir::PatchValue dequantize(ir::Patch& patch, const Codes& codes);
   static ir::PatchValue quantize(ir::Patch& patch, ir::PatchValue floats, const Codes& to);
-  // What centered weights stand for; of scales there is one, or one for each index of the axis.
+  // Dequantizes centered weights; of scales there is one, or one for each index of the axis.
   ir::PatchValue dequantize(ir::Patch& patch, CenteredWeights centered, std::vector<double> scales, size_t axis);
   // The right operand of a product, of which the axis is that of the result's channels or columns; nullopt: it has
   // several scales and is computed.
@@ -49,7 +49,7 @@ struct CodeSpelling {
 
 // One zero point, or several.
 tensor::Tensor zero_list(const std::vector<int>& zeros);
-// Of integers in units of the sums of a product, as floats.
+// A bias of integers in units of the sums of a product, as floats.
 tensor::Tensor bias_of(const std::vector<double>& sums, const Codes& left, const Codes& right);
 
 }  // namespace assay::engine

@@ -87,10 +87,10 @@ class CodesThrough {
     }
   }
 
-  // Whether a product of integers, or an attention of codes, takes what is dequantised.
+  // True if a product of integers, or an attention of codes, takes what is dequantised.
   bool wants_codes(ir::NodeId dequantizer) const {
     const ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
-    if (!user.valid() || attention_.contains(dequantizer)) return true;  // it has several users, or is an output
+    if (!user.valid() || attention_.contains(dequantizer)) return true;  // several users, or an output
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
     return !quantized_group(model_, inference_, user, constant, few_rows_).empty();
   }
@@ -111,7 +111,7 @@ class CodesThrough {
     return from && from == find_quantizer(model_, inference_, quantizer, constant);
   }
 
-  // What was quantised takes the place of what is made of its codes.
+  // Replaces the result made of codes by what was quantised.
   void skip(ir::NodeId quantizer, ir::NodeId dequantizer) {
     ir::Edit& edit = rewriter_.edit();
     const ir::ValueId floats = model_[dequantizer].results.front();
@@ -126,7 +126,7 @@ class CodesThrough {
   void drop(ir::NodeId dequantizer, ir::NodeId quantizer) {
     const ir::ValueId codes = model_[quantizer].results.front();
     for (const ir::Use& use : ir::uses(model_, codes)) {
-      if (model_[use.user].is_outputs) return;  // it has a name of its own
+      if (model_[use.user].is_outputs) return;  // has a name of its own
     }
     ir::Edit& edit = rewriter_.edit();
     const ir::ValueId original = model_[dequantizer].operands[0].value;

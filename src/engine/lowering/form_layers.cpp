@@ -135,7 +135,7 @@ class LayerFormer {
     groups_.push_back(std::move(group));
   }
 
-  // Whether a node takes, besides the result of a normalisation, one number for each element of its rows.
+  // True if a node takes, besides the result of a normalisation, one number for each element of its rows.
   bool has_rows_of(NodeId node, NodeId first) const {
     const std::optional<TensorDesc> data = find_desc(model_, inference_, model_[first].operands[0].value);
     return data && std::ranges::any_of(model_[node].operands, [&](const ir::Use& use) {
@@ -182,7 +182,7 @@ class LayerFormer {
       const std::string_view op = model_.text(model_[node].op);
       const bool is_truth = inference_.type(model_[node].results.front()).dtype == tensor::DType::boolean;
       if (is_product && is_truth) return false;
-      if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // it writes one type
+      if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // writes one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     grow(group, is_product ? given : 0, fits);
@@ -196,7 +196,7 @@ class LayerFormer {
     return group;
   }
 
-  // As far as the nodes from `first` on can be computed together.
+  // Grows a group as far as the nodes from `first` on can be computed together.
   template <typename Fits>
   void grow(std::vector<NodeId>& group, size_t first, Fits&& fits) const {
     while (group.size() < rules_.most_nodes) {
@@ -208,13 +208,13 @@ class LayerFormer {
     }
   }
 
-  // Whether what is dequantised goes to a node that does not compute element by element.
+  // True if a dequantised value goes to a node that does not compute element by element.
   bool needs_floats(NodeId dequantizer) const {
     const NodeId user = only_user(model_, model_[dequantizer].results.front());
     return user.valid() && !is_elementwise(inference_, model_, user);
   }
 
-  // What is dequantised for the nodes after the first `given` alone becomes part of the group.
+  // Takes into the group the dequantizers whose results only the nodes after the first `given` use.
   void take_dequantizers(std::vector<NodeId>& group, size_t given) {
     const std::vector<NodeId> grown(group.begin() + static_cast<ptrdiff_t>(given), group.end());
     for (const NodeId node : dequantizers_of(model_, inference_, grown)) {

@@ -58,7 +58,7 @@ Tensor side_by_side(const std::vector<const Tensor*>& parts) {
         std::memcpy(bytes.data() + r * row + first, from + r * size, size);
       }
       first += size;
-      part.storage()->release();  // it is read once
+      part.storage()->release();  // no longer needed
     }
   };
   return Tensor(parts[0]->dtype(), std::move(dims), tensor::make_derived(rows * row, fill));
@@ -69,7 +69,7 @@ class ProductJoiner {
   explicit ProductJoiner(passes::PassRun& run) : run_(run), inferred_(run) {}
 
   void run() {
-    // Of products alike, in the order in which their nodes stand.
+    // Groups of products alike, in the order in which their nodes stand.
     std::map<std::tuple<ValueId, int64_t, tensor::DType, bool>, std::vector<Product>> groups;
     for (const NodeId node : ir::nodes(model(), model().main_graph())) {
       const std::optional<Product> found = find_product(node);
@@ -102,7 +102,7 @@ class ProductJoiner {
     return becomes_heads(ir::result(model(), product.last())) ? std::optional(product) : std::nullopt;
   }
 
-  // Whether all that uses a value is a Reshape that divides its last dim and no other.
+  // True if all users of a value are a Reshape that divides its last dim and no other.
   bool becomes_heads(ValueId value) {
     const NodeId user = only_user(model(), value);
     if (!user.valid() || !run_.is_op(user, "Reshape") || ir::operand(model(), user, 0) != value) return false;

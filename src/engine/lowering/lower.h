@@ -26,9 +26,9 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision 
 // fails there and says why. No kernel computes them.
 std::set<ir::NodeId> broken_nodes(const ir::Model& model, const ops::Inference& inference);
 
-// The same model for another type of an input.
+// Sets another type of an input.
 void fix_type(ir::Model& model, ir::ValueId input, tensor::DType dtype, const tensor::Shape& shape);
-// The same model for inputs of these shapes, by name; inputs that are not named stay as they are.
+// Sets the shapes of inputs, by name; inputs that are not named stay as they are.
 void fix_shapes(ir::Model& model, const std::map<std::string, tensor::Shape>& shapes);
 
 }  // namespace assay::engine

@@ -23,7 +23,7 @@ using tensor::DType;
 constexpr int64_t kFirstWithBfloat16 = 22;
 constexpr int64_t kFirstWithFloat16 = 9;
 
-// What the named nodes stand for: a conversion may have changed the model before.
+// The nodes that stand for the named ones: a conversion may have changed the model before.
 std::set<ir::NodeId> named(const ir::Model& model, const std::vector<std::string>& names, Diagnostics& findings) {
   std::vector<ir::NodeId> nodes;
   for (const ir::NodeId node : ir::live_nodes(model)) nodes.push_back(node);

@@ -11,10 +11,11 @@
 
 namespace assay::engine {
 
-// How a model may be computed. Layers are named by nodes of the source model or their results, with wildcards.
+// Permissions and demands for the precision of a model. Layers are named by nodes of the source model or their results,
+// with wildcards.
 struct Precision {
-  bool bfloat16 = false;                     // what may be is stored in it; sums are float32
-  bool float16 = false;                      // what may be is declared float16
+  bool bfloat16 = false;                     // values that may be are stored in it; sums are float32
+  bool float16 = false;                      // values that may be are declared float16
   std::vector<std::string> float32_layers;   // that stay float32
   std::vector<std::string> bfloat16_layers;  // that are stored in it, permitted or not
   std::vector<std::string> float16_layers;   // that are declared float16, permitted or not

@@ -9,7 +9,7 @@
 
 namespace assay::engine {
 
-// Whether a node is a DequantizeLinear with one scale to float32.
+// True if a node is a DequantizeLinear with one scale to float32.
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 
 // Before: DequantizeLinear with one scale, whose result has several uses

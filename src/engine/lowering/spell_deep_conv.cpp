@@ -32,7 +32,7 @@ struct DeepConv {
   std::vector<int64_t> strides, dilations, pads;
   int64_t groups = 1;
 
-  // Whether the last two dims may be one, which nothing reaches over.
+  // True if the last two dims may be one, which nothing reaches over.
   bool is_line() const {
     const tensor::Shape& dims = weights->shape();
     const bool is_padded = pads[1] + pads[2] + pads[4] + pads[5] != 0;

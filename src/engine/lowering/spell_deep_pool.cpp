@@ -64,7 +64,7 @@ class PoolSpeller {
   }
 
  private:
-  // Whether a dim has windows of more than one element, or leaves some out.
+  // True if a dim has windows of more than one element, or leaves some out.
   bool changes(size_t dim) const {
     const bool is_padded = !pool_.pads.empty() && (pool_.pads[dim] != 0 || pool_.pads[dim + 3] != 0);
     return pool_.kernel[dim] != 1 || pool_.strides[dim] != 1 || is_padded;

@@ -91,7 +91,7 @@ class Speller {
     return {sum, labels_if(x.term, [&](EinsumLabel label) { return wanted.contains(label); })};
   }
 
-  // Their products, summed over what is not in `wanted`.
+  // The product of two, summed over labels that are not in `wanted`.
   Labelled multiplied(const Labelled& a, const Labelled& b, const std::set<EinsumLabel>& wanted) {
     const auto in = [](const EinsumTerm& term) { return [&](EinsumLabel label) { return holds(term, label); }; };
     const auto not_in = [](const EinsumTerm& term) { return [&](EinsumLabel label) { return !holds(term, label); }; };
@@ -193,7 +193,7 @@ Labelled multiply_all(Speller& speller, const std::vector<Labelled>& operands, c
     wanted.insert(result.term.begin(), result.term.end());
     Labelled left = std::move(result);
     Labelled right = speller.reduced(operands[i], wanted);
-    // What comes first in the output gives the rows.
+    // The operand whose label comes first in the output gives the rows.
     const auto first = std::ranges::find_if(
         output, [&](EinsumLabel label) { return holds(left.term, label) != holds(right.term, label); });
     if (first != output.end() && holds(right.term, *first)) std::swap(left, right);

@@ -48,7 +48,7 @@ class Speller {
     convolve("QLinearConv", std::move(operands), facts_.flag("channels_last"));
   }
   void pool_of_last() { convolve("MaxPool", {operand(0)}, true); }
-  // The same with channels in front, which is spelled as what its codes stand for.
+  // Spells a pool of codes with channels in front as that of the numbers that they stand for.
   void pool_of_codes() {
     if (facts_.flag("channels_last"))
       convolve(model().text(model()[node_].op), operands(count()), true, ops::kMicrosoft);

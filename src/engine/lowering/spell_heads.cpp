@@ -21,10 +21,11 @@ using tensor::DType;
 using Numbers = std::vector<int64_t>;
 
 constexpr int64_t kFirstVersion = 13;        // of ai.onnx, whose Split and Unsqueeze have operands
-constexpr int64_t kBoolean = 9, kInt64 = 7;  // as Cast numbers types
+constexpr int64_t kBoolean = 9, kInt64 = 7;  // numbers of types in Cast
 constexpr uint32_t kNone = UINT32_MAX;
 
-// Where an operator has operands that not all have; the past is one of keys and values, or of keys, then of values.
+// The places of operands that not all such operators have; the past is one of keys and values, or of keys, then of
+// values.
 struct Form {
   uint32_t mask = kNone, addend = kNone, past = kNone;
 };
@@ -104,7 +105,7 @@ class Speller {
   std::optional<tensor::Shape> shape(uint32_t index) {
     return has(index) ? context_.inferred.shape(operand(index)) : std::nullopt;
   }
-  // Of queries, keys and values side by side; empty: they do not fit.
+  // The widths of queries, keys and values side by side; empty: they do not fit.
   Numbers widths_of(int64_t all) const {
     const Numbers written = facts_.integers("qkv_hidden_sizes");
     if (written.empty()) return all % 3 == 0 ? Numbers(3, all / 3) : Numbers();
@@ -145,7 +146,7 @@ class Speller {
          .operands = {operand(0), operand(1), operand(3), operand(4), operand(6), operand(7), operand(2)}});
   }
 
-  // Whether a key is seen, of [batch, heads, queries, keys]; nullopt: the mask has another form.
+  // The condition of a key being seen, of [batch, heads, queries, keys]; nullopt: the mask has another form.
   std::optional<PatchValue> condition() {
     const std::optional<tensor::Shape> dims = shape(form_.mask);
     const auto& [batch, queries, keys] = scores_;

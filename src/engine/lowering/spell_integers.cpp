@@ -38,7 +38,7 @@ void spell(CodeSpelling& context, NodeId node, std::string_view op, size_t axis)
   context.run.rewriter().commit("{0} as what its codes stand for", patch);
 }
 
-// Of MatMulInteger and ConvInteger.
+// Centers the weights of MatMulInteger and ConvInteger.
 void center_weights(CodeSpelling& context, NodeId node, size_t axis) {
   const ir::Model& model = context.model();
   const tensor::Tensor* const weights = context.run.constant(ir::operand(model, node, 1));

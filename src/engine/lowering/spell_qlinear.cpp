@@ -20,7 +20,7 @@ constexpr int64_t kFirstSoftmaxOfOneAxis = 13;
 struct Spelled {
   std::string_view name, op;
   uint32_t operands;  // codes with their scales and zero points; 0: those of a list
-  uint32_t result;    // where its scale is
+  uint32_t result;    // index of its scale
   std::string_view attributes = {};
 };
 constexpr std::array kSpelled = {
@@ -57,7 +57,7 @@ class QLinearSpeller {
     return kept;
   }
 
-  // Whether it computes what the operator of floats does in the model's version of ai.onnx.
+  // True if the node computes the operator of floats in the model's version of ai.onnx.
   bool has_form(NodeId node, std::string_view op) const {
     const ops::Node facts = context_.run.facts(node);
     if (facts.integer("channels_last", 0) != 0) return false;

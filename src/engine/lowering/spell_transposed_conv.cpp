@@ -48,7 +48,7 @@ struct TransposedConv {
   const Tensor* weights = nullptr;
   const Tensor* bias = nullptr;
 
-  // How many times as many weights there will be: those that nothing is spread by are zeros.
+  // The number of times as many weights as there will be: those that nothing is spread by are zeros.
   double spread() const {
     double share = 1;
     for (const Axis& axis : axes)

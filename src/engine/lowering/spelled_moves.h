@@ -6,7 +6,7 @@
 
 namespace assay::engine {
 
-// What patches that write nodes anew add of nodes that only move elements.
+// Nodes that only move elements, for patches that write nodes anew.
 ir::PatchValue add_transpose(passes::PassRun& run, ir::Patch& patch, ir::PatchValue value,
                              const std::vector<int64_t>& order);
 ir::PatchValue add_reshape(ir::Patch& patch, ir::PatchValue value, const std::vector<int64_t>& dims);

@@ -26,7 +26,7 @@ std::vector<int64_t> turning_order(size_t rank) {
   return order;
 }
 
-// What a Transpose of the last two dims reads; invalid: the value is none, or others use it too.
+// The value that a Transpose of the last two dims reads; invalid: there is none, or others use the result too.
 ir::ValueId turned_from(TurningContext& context, ir::ValueId value, size_t rank) {
   const ir::Model& model = context.run.model();
   const ir::NodeId node = ir::producer(model, value);
@@ -42,7 +42,7 @@ bool is_given_by_softmax(TurningContext& context, ir::ValueId b) {
 
 // A product by a large matrix that is no scores of an attention, whose heads are not that deep.
 bool is_wide(const tensor::Shape& left, const tensor::Shape& right) {
-  constexpr int64_t kTimes = 8;  // as many columns as rows, at least
+  constexpr int64_t kTimes = 8;  // least ratio of columns to rows
   constexpr int64_t kDeepestHead = 256;
   const int64_t rows = left[left.size() - 2];
   return rows > 1 && rows * kTimes <= right.back() && left.back() > kDeepestHead;

@@ -18,7 +18,7 @@ namespace {
 using tensor::DType;
 
 constexpr int64_t kFirstWithCast = 9;  // that names types by number
-// They only move elements, as they are unless these are float32 already.
+// Operators that only move elements: halves stay halves unless an operand is float32 already.
 constexpr std::array<std::string_view, 15> kMoves = {"Concat",   "Expand",   "Flatten", "Gather",    "GatherElements",
                                                      "GatherND", "Identity", "Pad",     "Reshape",   "Slice",
                                                      "Split",    "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
@@ -67,7 +67,7 @@ class Widener {
            inference_.type(value).is_tensor();
   }
 
-  // Whether it has tensors only, float32 is a type of all its halves, and each result has that of an operand.
+  // True if the node has tensors only, float32 is a type of all its halves, and each result has that of an operand.
   bool can_be_wide(ir::NodeId id) const {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = inference_.callees()[id];
@@ -110,7 +110,7 @@ class Widener {
     }
   }
 
-  // The same in float32, for nodes from `user` on.
+  // The value in float32, for nodes from `user` on.
   ir::ValueId wide(ir::ValueId value, ir::NodeId user) {
     ir::ValueId& known = wide_[value];
     if (known.valid()) return known;

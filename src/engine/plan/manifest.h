@@ -19,11 +19,11 @@ struct PlacedWeights {
   uint64_t section = 0;
 };
 
-// Where a value of the source model went when it was lowered.
+// The place of a value of the source model after lowering.
 struct ValuePlace {
   std::string name;
-  std::string now;    // its name in the lowered model; empty: it is computed inside a layer
-  std::string layer;  // which one, where that is known
+  std::string now;    // name in the lowered model; empty: the value is computed inside a layer
+  std::string layer;  // name of that layer, if it is known
 };
 
 // A lowered model, planned for one set of shapes.
@@ -60,7 +60,7 @@ struct Manifest {
   uint64_t most_workspace_bytes = UINT64_MAX;                                // that a kernel may want
   std::vector<std::string> families;                                         // implementations; empty: all
   std::vector<std::string> excluded;                                         // tactics
-  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
+  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // excluded ones by layer_name
   exec::Signature signature;
   std::vector<Profile> profiles;  // one at least
   std::vector<PlacedWeights> source_weights;

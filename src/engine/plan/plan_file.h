@@ -12,7 +12,7 @@
 
 namespace assay::engine {
 
-// What the sections of a plan hold. The numbers stand in files.
+// The kinds of sections in a plan. The numbers stand in files.
 enum class SectionKind : uint32_t {
   manifest = 1,  // one: what the plan is, and what the others are for
   model = 2,     // ONNX, without the elements of its initializers
@@ -25,7 +25,7 @@ inline constexpr size_t kSectionKinds = 6;
 // The file of a plan, mapped: the sections, each aligned for kernels, and their table.
 class PlanFile {
  public:
-  // Whether the file begins as a plan does; false for what cannot be read.
+  // True if the file begins as a plan does; false for what cannot be read.
   static bool is_plan(const std::filesystem::path& path);
   // Checks every byte, or those of sections of one kind alone; no others may be read then. Error (parse) for a file
   // that is no plan, is damaged, or is of another version.
@@ -35,7 +35,7 @@ class PlanFile {
   // The section of this number among those of its kind. Error (parse) if there is none.
   Bytes section(SectionKind kind, uint64_t number) const;
   tensor::StoragePtr storage(SectionKind kind, uint64_t number) const;
-  // It lives as long as the file is mapped.
+  // The bytes of the section, which live as long as the file is mapped.
   std::shared_ptr<const std::byte> shared(SectionKind kind, uint64_t number) const;
   const std::filesystem::path& path() const { return file_->path(); }
 

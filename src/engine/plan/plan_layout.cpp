@@ -6,7 +6,7 @@
 
 namespace assay::engine {
 
-// What is left.
+// Adds whole pieces. Returns the bytes that are left.
 Bytes SectionChecksum::add_whole_pieces(Bytes bytes) {
   const size_t known = pieces_.size();
   const uint64_t count = bytes.size() / kPieceBytes;

@@ -9,7 +9,7 @@
 
 namespace assay::engine {
 
-// How a plan lies in its file: a header, the sections, their table, a trailer.
+// The layout of a plan in its file: a header, the sections, their table, a trailer.
 inline constexpr std::array<char, 8> kPlanMagic = {'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'N'};
 inline constexpr uint32_t kPlanVersion = 5;
 inline constexpr uint64_t kSectionAlignment = 64;           // the table is aligned too

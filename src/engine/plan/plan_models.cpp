@@ -36,7 +36,7 @@ std::unordered_map<std::string_view, ir::ValueId> initializers_of(const ir::Mode
   return found;
 }
 
-// What is made to be looked at is let go again.
+// Compares the bytes; made ones are released again.
 bool are_equal(const tensor::Storage& a, const tensor::Storage& b) {
   bool is_equal = a.size_bytes() == b.size_bytes();
   uint64_t at = 0;
@@ -126,7 +126,7 @@ void PlanSections::add_weights(const tensor::Tensor& weights) {
   note(storage, sum, known ? *known : file_.add(SectionKind::weights, storage->bytes(), sum));
 }
 
-// They are needed no more.
+// Places the weights in a section, and releases them.
 uint64_t PlanSections::place_weights(const tensor::StoragePtr& storage) {
   if (const std::optional<uint64_t> known = find(*storage)) return *known;
   tensor::make_now(*storage);

@@ -17,7 +17,7 @@ void PlanWriter::align() {
   file_.write(Bytes(kZeros).first(aligned_section(file_.position()) - file_.position()));
 }
 
-// Where no thread can be had, it is written when it is waited for.
+// Writes in a thread; if there is none to be had, when it is waited for.
 template <typename Fn>
 void PlanWriter::write_meanwhile(uint64_t size, Fn&& write) {
   constexpr uint64_t kLargeBytes = 1 << 16;
@@ -66,7 +66,7 @@ void PlanWriter::finish() {
   file_.commit();
 }
 
-// Of what is mapped, little is in memory at a time.
+// The checksum of a storage; of a mapped one, little is in memory at a time.
 uint64_t checksum_of(const tensor::Storage& storage) {
   constexpr uint64_t kStep = 4 * kPieceBytes;
   SectionChecksum sum;

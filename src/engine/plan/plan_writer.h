@@ -19,7 +19,7 @@ class PlanWriter {
   // The number of the section among those of its kind. The bytes must stay until the next one is added. `checksum` is
   // theirs, where it is known already.
   uint64_t add(SectionKind kind, Bytes bytes, std::optional<uint64_t> checksum = std::nullopt);
-  // Of a storage, which is let go of.
+  // Adds a storage, which is released.
   uint64_t add(SectionKind kind, tensor::StoragePtr storage, std::optional<uint64_t> checksum = std::nullopt);
   // Until the bytes that were added are needed no more.
   void wait();
@@ -32,7 +32,7 @@ class PlanWriter {
   void write_meanwhile(uint64_t size, Fn&& write);
 
   OutputFile file_;
-  std::future<void> pending_;  // what is being written
+  std::future<void> pending_;  // the write under way
   PlanHeader header_;
   std::vector<SectionEntry> table_;
   std::array<uint64_t, kSectionKinds> counts_ = {};

@@ -34,7 +34,7 @@ class RecordReader {
   std::string text();
   std::vector<std::string> texts();
   tensor::Shape shape();
-  // How many items follow, of `least_bytes` at least.
+  // The number of items that follow, of `least_bytes` at least.
   uint64_t count(uint64_t least_bytes = sizeof(uint64_t));
   void finish() const;
   [[noreturn]] void refuse() const;

@@ -33,7 +33,7 @@ class SavedPlan {
 
 // Opens the file of that path; errors name it.
 SavedPlan open_plan(const std::filesystem::path& path);
-// What it says of itself; nothing else of it is checked.
+// The manifest of a plan; nothing else of it is checked.
 Manifest read_manifest_of(const std::filesystem::path& path);
 
 }  // namespace assay::engine

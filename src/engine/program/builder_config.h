@@ -10,7 +10,7 @@
 
 namespace assay::engine {
 
-// How an engine is built. Every way to ask for an engine fills in this one.
+// Options for building an engine. Every way to ask for an engine fills in this one.
 struct BuilderConfig {
   bool is_strict = false;  // nothing but the order of sums may change bits
   Precision precision;
@@ -18,7 +18,7 @@ struct BuilderConfig {
   std::vector<ProfileShapes> profiles;  // none: shapes are planned when they come
 };
 
-// Of measuring, at a level from 0 to 5. At 0 nothing is measured: the first tactic that computes a layer is taken.
+// Level of measuring, from 0 to 5. At 0 nothing is measured: the first tactic that computes a layer is taken.
 inline constexpr int kMostOptimizationLevel = 5;
 double seconds_per_tactic(int optimization_level);
 

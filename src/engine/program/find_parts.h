@@ -7,7 +7,7 @@
 
 namespace assay::engine {
 
-// Whether a kernel for the node is worth that what is around it is planned for new sizes.
+// True if a kernel for the node is worth planning what is around it for new sizes.
 bool has_work(const ops::Inference& inference, ir::NodeId node);
 
 // A node of the main graph, or several that are one part.

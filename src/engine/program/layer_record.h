@@ -17,10 +17,10 @@ struct LayerTensor {
   std::string name;
   tensor::DType dtype = tensor::DType::undefined;  // undefined: not known before a run
   tensor::Shape dims;
-  std::string format;  // how it lies in memory: `linear`, `channels last`; empty: not known
+  std::string format;  // order in memory: `linear`, `channels last`; empty: not known
 };
 
-// What is told of a step of a program.
+// The record of a step of a program.
 struct LayerRecord {
   std::string name;  // layer_name(); empty: a copy to another format
   std::string op;    // `Conv+Relu`

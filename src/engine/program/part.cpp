@@ -13,7 +13,7 @@ namespace {
 constexpr size_t kKeptPlans = 16;     // of a part
 constexpr size_t kPlannedAnyway = 8;  // sizes of a part, before it counts what planning another one costs
 constexpr double kLeastWork = 1e4;    // steps, of what is planned at all
-constexpr double kWorkOfNode = 1e6;   // what the reference does while a node is lowered and planned
+constexpr double kWorkOfNode = 1e6;   // steps of the reference while a node is lowered and planned
 
 ops::InputTypes input_types(const ir::Model& model, const PartShapes& shapes) {
   ops::InputTypes types;
@@ -33,7 +33,7 @@ void fix_types(ir::Model& model, const PartShapes& shapes) {
   }
 }
 
-// What lowering has made of constants is the plan's own: nobody reads yet what kernels have packed.
+// Releases constants that lowering has made: they are the plan's own, and nobody reads yet what kernels have packed.
 void let_go_of_own(const ir::Model& planned, const ir::Model& source) {
   std::set<const tensor::Storage*> shared;
   for (uint32_t i = 0; i < source.tensor_slots(); ++i) shared.insert(source[ir::TensorId{i}].tensor.storage().get());

@@ -33,7 +33,7 @@ class PlannedPart {
   std::optional<Program> program_;
 };
 
-// What a part of a program is planned with: constants are shared, tactics are the first that compute a layer.
+// Options with which a part of a program is planned: constants are shared, tactics are the first that compute a layer.
 ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWeights> packed,
                             std::shared_ptr<UploadedConstants> uploaded);
 

@@ -33,7 +33,7 @@ const exec::InputShape* find_shape(const Bound& bound, std::string_view input) {
 
 std::string shape_text(const tensor::Shape& shape) { return fmt::format("[{}]", fmt::join(shape, ",")); }
 
-// Where the elements of an input are bounded, what was asked for holds as it is.
+// The bounds of an input's elements, if these are bounded: as they were asked for.
 tensor::Shape bounded_values(const Bound& bound, const exec::Port& input, tensor::Shape before) {
   const exec::InputShape* const asked = find_shape(bound, input.name);
   if (asked == nullptr) return before;
@@ -96,13 +96,13 @@ void check_names(const exec::Signature& signature, const Bound& bound) {
   }
 }
 
-// What the range is about: the shape of a tensor or its elements.
+// The part of a tensor that the range bounds: its shape or its elements.
 tensor::Shape bounded_part(const ShapeRange& range, const tensor::Tensor& value) {
   return range.is_values ? tensor::load_elements<int64_t>(tensor::converted(value, tensor::DType::int64))
                          : value.shape();
 }
 
-// How the feeds are outside; nullopt: they are not.
+// The way in which the feeds are outside; nullopt: they are not.
 std::optional<std::string> find_misfit(const Profile& profile, std::string_view which,
                                        std::span<const exec::Feed> feeds) {
   for (const exec::Feed& feed : feeds) {

@@ -24,7 +24,7 @@ struct ShapeRange {
 // The ranges of inputs whose shapes are open; one that is not named may have any. Empty: so may all.
 using Profile = std::vector<ShapeRange>;
 
-// As they were asked for; names may be wildcards, a dim of -1 is that of the model.
+// Shapes as they were asked for; names may be wildcards, a dim of -1 is that of the model.
 struct ProfileShapes {
   std::vector<exec::InputShape> least;
   std::vector<exec::InputShape> best;

@@ -18,7 +18,7 @@ namespace assay::engine {
 class Part;
 struct BodyPart;
 
-// Where a value is in one layout.
+// The place of a value in one layout.
 struct Slot {
   enum class Place : uint8_t {
     arena,     // of each context

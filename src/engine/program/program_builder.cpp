@@ -34,7 +34,7 @@ std::vector<ir::ValueId> captured_values(const ir::Model& model, ir::NodeId node
   return {found.begin(), found.end()};
 }
 
-// Of what layers of the main graph read.
+// The bytes of the constants that layers of the main graph read.
 uint64_t constant_bytes(const ir::Model& model, const ops::Inference& inference) {
   std::set<const tensor::Tensor*> seen;
   uint64_t bytes = 0;
@@ -166,8 +166,8 @@ Layout ProgramBuilder::layout_of(const Layer& layer, size_t device) const {
   return layout;
 }
 
-// Whether it is a Cast or a QuantizeLinear of which all users want the channels innermost: converting and moving are
-// one step then.
+// True if the layer is a Cast or a QuantizeLinear of which all users want the channels innermost: converting and moving
+// are one step then.
 bool ProgramBuilder::casts_for_pictures(const Layer& layer, size_t device) const {
   constexpr size_t kLeastRank = 3;  // of pictures
   const bool casts = layer.starts_with("Cast") || (layer.starts_with("QuantizeLinear") &&
@@ -340,7 +340,7 @@ void ProgramBuilder::finish_outputs() {
       if (slots_of_.contains(value)) readable_slot(value);
     }
   }
-  // What a view of a datum shows has to stay until it is given out.
+  // Data shown by a view has to stay until it is given out.
   for (const ir::ValueId value : outputs_) {
     const auto slot = program_.plain_slots_.find(value);
     if (slot != program_.plain_slots_.end() && program_.slots_[slot->second].base) kept_.insert(value);

@@ -1,11 +1,11 @@
-// Where a program's values lie: parts of a Concat in its result, and everything in the arena.
+// Placement of a program's values: parts of a Concat in its result, and everything in the arena.
 #include <algorithm>
 
 #include "engine/program/program_builder.h"
 
 namespace assay::engine {
 
-// Whether a kernel reads side by side what it writes so: operands of the result's shape are not turned on the way.
+// True if a kernel reads side by side what it writes so: operands of the result's shape are not turned on the way.
 bool ProgramBuilder::reads_along(const Layer& layer, const TensorDesc& out) const {
   const std::vector<size_t> order = memory_order(out);
   if (order.empty()) return true;

@@ -40,7 +40,7 @@ Views transpose(const Layer& layer) {
   }};
 }
 
-// Where a result begins on each axis of the operand, and the steps it takes there.
+// The begin of a result on each axis of the operand, and its steps there.
 struct Window {
   std::vector<int64_t> starts;
   std::vector<int64_t> steps;
@@ -137,14 +137,14 @@ Views expand(const Layer& layer) {
   }};
 }
 
-// Whether data decides the shape of what would be a view; what the model declares for it may be wrong.
+// True if data decides the shape of what would be a view; what the model declares for it may be wrong.
 bool is_shape_computed(const Layer& layer, std::string_view op) {
   constexpr std::array<std::string_view, 5> kShapedByOperand = {"Reshape", "Squeeze", "Unsqueeze", "Split", "Expand"};
   if (std::ranges::find(kShapedByOperand, op) == kShapedByOperand.end()) return false;
   return layer.operand(layer.nodes[0], 1).valid() && !integers(layer, 1);
 }
 
-// Whether a Resize leaves everything where it is. Cubic sums may be others.
+// True if a Resize leaves everything where it is. Cubic sums may be others.
 bool is_unresized(const Layer& layer) {
   constexpr int64_t kFirstWithSizes = 11;
   if (layer.inputs[0].dims != layer.outputs[0].dims) return false;

@@ -21,7 +21,7 @@ std::span<std::byte> writable(const tensor::Datum& datum) {
   return {const_cast<std::byte*>(bytes.data()), bytes.size()};
 }
 
-// As an earlier run left it.
+// True if the datum lies at the place, where an earlier run left it.
 bool lies_at(const tensor::Datum& datum, std::span<const std::byte> place) {
   if (!datum.is_tensor() || place.empty()) return false;
   const tensor::Bytes bytes = datum.tensor().bytes();
@@ -34,7 +34,7 @@ tensor::Tensor with_own_memory(const tensor::Tensor& tensor) {
   return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
 }
 
-// What the reference made, which may be an operand in the arena as it is: that is written anew soon.
+// A result of the reference in memory of its own: it may be an operand in the arena, which is written anew soon.
 tensor::Datum with_own_memory(const tensor::Datum& made) {
   if (made.is_tensor()) return with_own_memory(made.tensor());
   if (made.is_map()) return tensor::Datum::map(with_own_memory(made.keys()), with_own_memory(made.values()));

@@ -41,7 +41,8 @@ class Arenas {
   std::map<std::pair<size_t, const Device*>, Arena> arenas_;
 };
 
-// Where contexts run: their arenas, and what runs may take. Contexts that share arenas share an account, too.
+// The place in which contexts run: their arenas, and the limits of runs. Contexts that share arenas share an account,
+// too.
 struct ContextPlace {
   std::shared_ptr<Arenas> arenas;
   size_t depth = 0;
@@ -97,7 +98,7 @@ class Context {
   BodyRuns bodies_;
   ops::Interpreter interpreter_;
   bool profiles_;
-  // Of one device.
+  // State of one device.
   struct Side {
     Arena& arena;
     std::unique_ptr<Queue> queue;

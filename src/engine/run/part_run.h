@@ -24,7 +24,7 @@ class PartRun {
 
   // The outputs of the part; nullopt: the reference is to run it.
   std::optional<std::vector<tensor::Datum>> run(std::span<const tensor::Datum> inputs);
-  // The same on the reference.
+  // Runs the part on the reference.
   std::vector<tensor::Datum> run_reference(std::span<const tensor::Datum> inputs);
 
  private:

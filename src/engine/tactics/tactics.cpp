@@ -13,8 +13,8 @@ namespace {
 
 constexpr double kFirstShare = 0.4;  // of the time for a tactic, before others have been measured
 constexpr double kShare = 0.2;       // in each round
-constexpr double kBehind = 1.6;      // what takes so much longer is measured once
-constexpr double kClose = 1.2;       // what takes so much longer is not measured again
+constexpr double kBehind = 1.6;      // tactics so much slower are measured once
+constexpr double kClose = 1.2;       // tactics so much slower are not measured again
 constexpr double kCalm = 0.97;       // of what it took before: it has not become faster
 constexpr double kWorth = 0.96;      // of the first's time: what is hardly faster does not take its place
 constexpr int kAgreeing = 2;         // rounds
@@ -24,7 +24,7 @@ std::string tactic_name(const Implementation& implementation, std::string_view v
   return variant.empty() ? std::string(implementation.name()) : fmt::format("{}:{}", implementation.name(), variant);
 }
 
-// What elements span, gaps included: bytes before the first one, which lies behind others where strides are negative,
+// The span of elements, gaps included: bytes before the first one, which lies behind others if strides are negative,
 // and in all.
 struct Span {
   uint64_t before, bytes;
@@ -77,7 +77,7 @@ class Sample {
   Arguments arguments_;
 };
 
-// Where kernels of a layer that is measured read constants.
+// The memory from which kernels of a layer that is measured read constants.
 std::vector<Extent> constant_memory(const Sample& sample, const TrialWeights& weights) {
   std::vector<Extent> extents = sample.constants();
   const std::vector<Extent> forms = weights.memory();
@@ -141,7 +141,7 @@ TacticSelector::Choice TacticSelector::make_choice(const Tactic& tactic, const L
   return choice;
 }
 
-// Those that may compute the layer, best first.
+// The tactics that may compute the layer, best first.
 std::vector<TacticSelector::Tactic> TacticSelector::tactics_of(const Layer& layer, TrialWeights& weights) const {
   Layer tried = layer;
   tried.packed = &weights;
@@ -158,7 +158,7 @@ std::vector<TacticSelector::Tactic> TacticSelector::tactics_of(const Layer& laye
 
 TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   if (options_.measures) {
-    // What equal layers have may not be exact enough with the weights of this one.
+    // A tactic of equal layers may not be exact enough with the weights of this one.
     for (std::set<std::string> without; const std::optional<Tactic> fastest = find_fastest(layer, without);) {
       if (Choice choice = make_choice(*fastest, layer); choice.kernel) return choice;
       without.insert(fastest->name);
@@ -174,14 +174,14 @@ TacticSelector::Choice TacticSelector::choose(const Layer& layer) const {
   return {};
 }
 
-// What a tactic took for a layer whose kernel need not be made for it.
+// The time that a tactic took for a layer, if no kernel need be made for it.
 std::optional<double> TacticSelector::known_seconds(const Race& race, const Tactic& tactic) const {
   const bool is_limited = options_.most_measured != 0 || options_.most_workspace_bytes != UINT64_MAX;
   if (is_limited) return std::nullopt;
   return cache_->find(machine_, race.key, tactic.name);
 }
 
-// What is measured packs no weights.
+// Finds the fastest tactic. Measuring packs no weights.
 std::optional<TacticSelector::Tactic> TacticSelector::find_fastest(const Layer& layer,
                                                                    const std::set<std::string>& without) const {
   Race race{layer_key(layer) + (has_cold_constants_ ? " cold" : ""), TrialWeights(device_), {}};
@@ -264,7 +264,7 @@ TacticSelector::Tactic TacticSelector::finish(const Layer& layer, Race& race) co
   }
   for (Runner& runner : race.runners) {
     if (is_open(runner)) cache_->add(machine_, race.key, runner.tactic.name, runner.seconds);
-    // As later builds will find it.
+    // The time is the one that later builds will find.
     runner.seconds = cache_->find(machine_, race.key, runner.tactic.name).value_or(runner.seconds);
   }
   const Runner& first = race.runners.front();

@@ -14,7 +14,7 @@
 
 namespace assay::engine {
 
-// How the tactic of each layer is found.
+// Options for finding the tactic of each layer.
 struct TacticOptions {
   bool measures = false;                                     // false: the first that computes the layer
   double seconds_per_tactic = 0.01;                          // of measuring
@@ -25,10 +25,11 @@ struct TacticOptions {
   std::map<std::string, std::string, std::less<>> replayed;  // by layer_name: the only tactic for it
   std::vector<std::string> families;                         // implementations that are used; empty: all
   std::vector<std::string> excluded;                         // tactics, or all of an implementation
-  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // the same, by layer_name
+  std::map<std::string, std::vector<std::string>, std::less<>> excluded_of;  // excluded ones by layer_name
 };
 
-// Where a tactic's name is wanted: of the reference operators, and of parts that have tactics of their own.
+// Names of tactics for steps that have none of their own: the reference operators, and parts, which have tactics
+// inside.
 inline constexpr std::string_view kReferenceTactic = "reference";
 inline constexpr std::string_view kPartTactic = "part";
 
@@ -36,8 +37,8 @@ inline constexpr std::string_view kPartTactic = "part";
 class TacticSelector {
  public:
   TacticSelector(const Device& device, const TacticOptions& options);
-  // How many bytes of constants the program reads: where caches cannot hold them, those of a layer are in none when it
-  // runs, and so when it is measured.
+  // Tells how many bytes of constants the program reads: if caches cannot hold them, those of a layer are in none when
+  // it runs, and so when it is measured.
   void expect_constants(uint64_t bytes) { has_cold_constants_ = bytes > device_.cache_bytes(); }
 
   struct Choice {

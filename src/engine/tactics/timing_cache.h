@@ -8,14 +8,14 @@
 
 namespace assay::engine {
 
-// What tactics took for layers, by layer_key. Measurements of another machine or another number of threads are kept
+// The times of tactics for layers, by layer_key. Measurements of another machine or another number of threads are kept
 // apart. May be used from several threads.
 class TimingCache {
  public:
   TimingCache() = default;
   // Error (parse) if the text is no timing cache.
   static TimingCache parse(std::string_view text);
-  std::string text() const;  // the same for equal contents
+  std::string text() const;  // equal for equal contents
 
   std::optional<double> find(std::string_view machine, const std::string& layer, const std::string& tactic) const;
   void add(std::string_view machine, const std::string& layer, const std::string& tactic, double seconds);

@@ -13,7 +13,7 @@ std::shared_ptr<std::byte> make_memory(uint64_t size_bytes) {
 }
 
 constexpr uint64_t kFormAlignment = 64;
-// Of a block for several forms; each is as large as all before it, so that small models take little.
+// The first block for several forms; each further one is as large as all before it, so that small models take little.
 constexpr uint64_t kFirstBlock = uint64_t{64} << 10;
 constexpr uint64_t kLargestBlock = uint64_t{32} << 20;
 
@@ -32,7 +32,7 @@ std::shared_ptr<std::byte> FormMemory::take(uint64_t size_bytes) {
   return piece(0);
 }
 
-// Its holders are counted apart from those of the block.
+// A piece of the block, whose holders are counted apart from those of the block.
 std::shared_ptr<std::byte> FormMemory::piece(uint64_t begin) const {
   return {block_.get() + begin, [block = block_](std::byte*) {}};
 }

@@ -16,7 +16,7 @@
 
 namespace assay::engine {
 
-// Where kernels get constants in the forms that they want.
+// The forms of constants that kernels want.
 class PackedWeights {
  public:
   virtual ~PackedWeights() = default;
@@ -55,14 +55,14 @@ class KeptWeights final : public PackedWeights {
   void settle() override;
   // A form that was made earlier, of the constant of that identity; it lies in memory, as of a file that is mapped.
   void preset(const void* weights, const std::string& form, const Bytes& bytes, uint64_t size_bytes);
-  // Where forms go.
+  // The target of forms.
   struct Sink {
     std::function<void(const tensor::Tensor& weights)> begin;  // before a form of them is made
     // The bytes stay until it is called for the next form.
     std::function<void(const void* weights, const std::string& form, std::span<const std::byte> bytes)> add;
     std::function<void()> wait;  // until the bytes are needed no more
   };
-  // What is made from now on goes there and takes no memory: programs that have it cannot be run.
+  // Puts forms made from now on into the sink, where they take no memory: programs that have it cannot be run.
   void move_out(Sink sink);
   bool moves_out() const;
 
@@ -123,7 +123,7 @@ class TrialWeights final : public PackedWeights {
   mutable std::vector<Block> blocks_;
 };
 
-// Those of another, which notes the constants that they are made of.
+// Gives the forms of another, and notes the constants that they are made of.
 class NotedWeights final : public PackedWeights {
  public:
   explicit NotedWeights(PackedWeights& weights) : weights_(weights) {}

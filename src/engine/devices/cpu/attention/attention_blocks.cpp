@@ -108,7 +108,7 @@ class AttentionKernel final : public PlainKernel {
     }
   }
 
-  // Of some keys of the block that begins with `block`.
+  // Scores some keys of the block that begins with `block`.
   void score_few(const Chunk& chunk, Range keys, int64_t block) const {
     const std::array<FloatRows, 2> parts = operands_.read_keys(chunk, keys, chunk.scratch.keys);
     const FloatRows q = operands_.queries(chunk, chunk.rows);

@@ -25,13 +25,13 @@ struct AttentionGeometry {
   Matrices conditions;          // bytes, with dense rows: those that are 0, or are not where `hidden_where`, hide a key
   bool hidden_where = false;
   float hidden = 0;                    // is added to a hidden score, before the mask
-  bool replaces = false;               // it is not added, but put in the place of the score
+  bool replaces = false;               // put in the place of the score instead of added
   bool zeroes_what_sees_none = false;  // rows of which everything is hidden; otherwise they are NaN
   bool zeroes_no_number = false;       // rows of which a score is NaN or infinite, or everything is hidden
   bool may_round_weights = false;      // to the type, where it is bfloat16
 };
 
-// Where one row stands for many heads that share keys and values, these become rows, if that leaves enough items for
+// Joins heads that share keys and values, and of which one row each is read, as rows, if that leaves enough items for
 // all threads.
 void join_rows_of_heads(AttentionGeometry& geometry);
 

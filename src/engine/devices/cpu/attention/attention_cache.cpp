@@ -118,7 +118,7 @@ void AttentionRows::keep_run(const float* from, std::byte* to, int64_t count) co
     store_floats(cache_.kept_type, from, to, static_cast<size_t>(count));
 }
 
-// Of float32.
+// Keeps a part of float32.
 void AttentionRows::keep_part(const Arguments& arguments, const Part& part, int64_t item) const {
   if (part.begin >= part.end) return;
   copy_grid(reinterpret_cast<const float*>(place(arguments, part, item)), {part.matrices->row, part.matrices->column},

@@ -22,7 +22,7 @@ struct AttentionCache {
 struct FloatRows {
   const float* first = nullptr;
   int64_t row = 0, column = 0;
-  int64_t begin = 0, end = 0;  // which rows they are
+  int64_t begin = 0, end = 0;  // range of the rows
 
   int64_t size() const { return end - begin; }
 };
@@ -46,9 +46,9 @@ class AttentionRows {
 
   AttentionRows(Form form, Matrices fresh, AttentionCache cache);
 
-  // Whether the rows of an item are kept, and by no other item.
+  // True if the rows of an item are kept, and by no other item.
   bool are_kept_by(int64_t item) const;
-  // Those of the past, and those behind them; one of the two may be none.
+  // Rows of the past, and those behind them; one of the two may be none.
   std::array<FloatRows, 2> read(const Arguments& arguments, const Wanted& wanted) const;
   // Keeps what lies in columns, of which a few rows are no piece of memory, before anything is read.
   void keep_columns(const Arguments& arguments, int64_t item) const;
@@ -57,7 +57,7 @@ class AttentionRows {
   static constexpr int64_t kStep = 32;  // rows that stay in the first cache
 
   bool has_dense_rows() const;
-  // Whether they can be multiplied where they lie.
+  // True if the rows can be multiplied where they lie.
   bool lie_in_rows() const { return has_dense_rows() && form_.dtype == tensor::DType::float32; }
 
  private:

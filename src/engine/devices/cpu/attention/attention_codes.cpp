@@ -107,7 +107,7 @@ class AttentionOfCodes final : public PlainKernel {
     const Scratch& scratch;
     int64_t number;
   };
-  // Where rows begin.
+  // The begins of rows.
   struct Places {
     std::array<const float*, kMostRows> all;
     size_t count;

@@ -10,7 +10,7 @@
 
 namespace assay::engine::cpu {
 
-// What is done to scores, with what is read of an input for it.
+// A step on scores, with what it reads of an input.
 struct ChangedScores {
   ScoreStep step;
   Matrices other;

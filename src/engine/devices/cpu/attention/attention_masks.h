@@ -5,7 +5,7 @@
 
 namespace assay::engine::cpu {
 
-// What is added to scores, of masks and of conditions.
+// The addends of scores, of masks and of conditions.
 class AttentionMasks {
  public:
   explicit AttentionMasks(const AttentionOperands& operands) : operands_(operands) {}
@@ -16,14 +16,14 @@ class AttentionMasks {
     int64_t row = 0;  // from one to the next
     const float* of(int64_t row_number) const { return first == nullptr ? nullptr : first + row_number * row; }
   };
-  // Of not more than kQueries rows.
+  // Reads the addends of not more than kQueries rows.
   Rows read(const AttentionChunk& chunk, AttentionRange rows, AttentionRange keys) const;
   struct Hiding {
     const Rows& masks;
     FunctionRef<float()> reach;  // AttentionProducts::reach
   };
-  // How many of the first keys are left when those at the end are left out that no row gives a weight: where what the
-  // mask adds is so far below what it adds to the first key, or the greatest score so far, that the exponential is 0.
+  // The number of first keys that are left without those at the end that no row gives a weight: what the mask adds
+  // there is so far below what it adds to the first key, or the greatest score so far, that the exponential is 0.
   static int64_t count_shown(const AttentionChunk& chunk, AttentionRange rows, AttentionRange keys,
                              const Hiding& hiding);
   // Scores in whose place something comes become 0.

@@ -17,10 +17,10 @@ struct Matrices {
   bool exist() const { return input >= 0; }
 };
 
-// Where matrices of an input are whose first dims are those of the items, or 1, or missing.
+// The matrices of an input whose first dims are those of the items, or 1, or missing.
 Matrices matrices_of(int input, const TensorDesc& desc, const tensor::Shape& items);
 
-// Where the matrix of an item is, from the first one on.
+// The offset of an item's matrix from the first one.
 int64_t element_of(const Matrices& matrices, const std::vector<int64_t>& items, int64_t item);
 
 // A result as if its dims were in the order in which they were before a Transpose in this one; empty: none.

@@ -25,7 +25,7 @@ struct AttentionScratch {
   float* sums;                                // of a chunk
   float* scores;                              // kKeys words for each query, of which weights are made in place
   float *keys, *values;                       // of a block
-  std::array<FloatRows, 2> value_parts = {};  // where values lie that are not packed
+  std::array<FloatRows, 2> value_parts = {};  // parts of values that are not packed
   float *rows, *halves;                       // on the way to where they are multiplied; of 16 bits
   float* mask;
   SoftmaxSoFar* states;  // of a chunk
@@ -40,7 +40,7 @@ struct AttentionChunk {
   bool keeps_keys, keeps_values;
 };
 
-// What an attention reads.
+// The operands of an attention.
 struct AttentionOperands {
   explicit AttentionOperands(AttentionGeometry geometry);
 
@@ -51,7 +51,7 @@ struct AttentionOperands {
     return reinterpret_cast<const T*>(place(matrices, chunk, row, sizeof(T)));
   }
   int64_t item_count() const;
-  // How many of the first keys a row sees, whatever its mask hides.
+  // The number of first keys that a row sees, whatever its mask hides.
   int64_t seen_by(const AttentionChunk& chunk, int64_t row) const;
 
   bool is_widened() const { return g.dtype != tensor::DType::float32; }

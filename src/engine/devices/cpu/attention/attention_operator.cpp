@@ -8,7 +8,7 @@
 namespace assay::engine::cpu {
 namespace {
 
-// Where an operator has its operands. Those that are not named are query, key and value, or must be left out.
+// The places of an operator's operands. Those that are not named are query, key and value, or must be left out.
 struct Form {
   std::string_view domain, op;
   size_t mask, past;  // keys of the past, then values
@@ -73,7 +73,7 @@ class OperatorReader {
         return false;
       }
     }
-    const bool has_past = has(form_.past);  // which the result continues
+    const bool has_past = has(form_.past);  // the result continues it
     return has_past == has(form_.past + 1) && (!has_past || (gives(1) && gives(2)));
   }
   bool has_known_attributes() const {
@@ -88,7 +88,7 @@ class OperatorReader {
     return static_cast<float>(is_microsoft() && given == 0 ? usual : given);
   }
 
-  // Of [batch, heads, length, size], or of [batch, length, heads * size].
+  // True for [batch, length, heads * size], false for [batch, heads, length, size].
   bool is_packed(const TensorDesc& desc) const { return desc.dims.size() == 3; }
   int64_t length(const TensorDesc& desc) const { return desc.dims[is_packed(desc) ? 1 : 2]; }
   int64_t past_length() const { return has(form_.past) ? length(layer_.inputs[form_.past]) : 0; }
@@ -112,12 +112,12 @@ class OperatorReader {
     return {.input = input, .items = {strides[0], group * head, head}, .row = strides[1], .column = strides[2]};
   }
 
-  // The same for a group.
+  // The matrices shared by a group.
   static Matrices shared(Matrices matrices) {
     matrices.items.back() = 0;
     return matrices;
   }
-  // Of keys (1) or values (2).
+  // The cache of keys (1) or values (2).
   AttentionCache cache(size_t input, int64_t heads) const {
     AttentionCache cache;
     const size_t past = form_.past + input - 1;

@@ -6,8 +6,8 @@
 
 namespace assay::engine::cpu {
 
-// What a layer of one operator computes, Attention or com.microsoft's MultiHeadAttention. Nullopt: another operator, or
-// something that the kernel does not compute.
+// The attention of a layer of one operator, Attention or com.microsoft's MultiHeadAttention. Nullopt: another operator,
+// or something that the kernel does not compute.
 std::optional<AttentionGeometry> read_attention_operator(const Layer& layer);
 
 }  // namespace assay::engine::cpu

@@ -12,10 +12,10 @@ class AttentionProducts {
   AttentionProducts(const AttentionProducts&) = delete;
   AttentionProducts& operator=(const AttentionProducts&) = delete;
 
-  // Of a block; afterwards its values or keys can be multiplied.
+  // Reads a block; afterwards its values or keys can be multiplied.
   virtual void read_values(const AttentionChunk& chunk, AttentionRange keys) const = 0;
   virtual void read_keys(const AttentionChunk& chunk, AttentionRange keys) const = 0;
-  // Of rows with so many of the first keys.
+  // Scores rows with so many of the first keys.
   virtual void score(const AttentionChunk& chunk, AttentionRange rows, int64_t count) const = 0;
   // Makes the first scores of a row weights, as RowKernels::softmax_block does; those up to `count` become nothing.
   struct Row {
@@ -44,8 +44,8 @@ class AttentionProducts {
 };
 
 std::unique_ptr<AttentionProducts> make_float_attention(const AttentionOperands& operands);
-// Of pairs of bfloat16, which weights are rounded to; null: the numbers are others, or this processor does not multiply
-// them.
+// Products of pairs of bfloat16, to which weights are rounded; null: the numbers are others, or this processor does not
+// multiply them.
 std::unique_ptr<AttentionProducts> make_pair_attention(const AttentionOperands& operands);
 
 }  // namespace assay::engine::cpu

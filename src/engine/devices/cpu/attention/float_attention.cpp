@@ -83,7 +83,7 @@ class FloatAttention final : public AttentionProducts {
     }
   }
 
-  // Of keys that are neighbours.
+  // Widens columns of keys that are neighbours.
   void widen_columns(const std::byte* from, int64_t count, float* panel) const {
     const int64_t step = g().k.column * float_bytes(g().dtype);
     for (int64_t k = 0; k < g().depth; ++k) {

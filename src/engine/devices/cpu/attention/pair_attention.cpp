@@ -96,7 +96,7 @@ class PairAttention final : public AttentionProducts {
  private:
   const AttentionGeometry& g() const { return operands_.g; }
 
-  // Where they are, or read through floats, which keeps what a cache keeps.
+  // Keys where they are, or read through floats, which keeps what a cache keeps.
   Halves some_keys(const AttentionChunk& chunk, Range keys) const {
     const bool has_cache = g().k_cache.past.exist() || g().k_cache.kept.exist();
     if (!has_cache) return {operands_.at<uint16_t>(g().k, chunk, keys.begin), g().k.row, g().k.column};

@@ -67,7 +67,7 @@ class SpelledReader {
     return input < 0 ? layer_.desc_of(value) : layer_.inputs[static_cast<size_t>(input)];
   }
 
-  // Those that are appended to a cache, where they are.
+  // The matrices of an operand; those that are appended to a cache, where they are.
   Matrices operand(const AttentionOperand& operand, const tensor::Shape& items, AttentionCache& cache) const {
     const std::optional<AppendedCache> found = find_appended(*layer_.model, *layer_.inference, layer_.nodes, operand);
     if (!found) return this->operand(operand, items);

@@ -66,7 +66,7 @@ class QuantizedReader {
     a_.changes.push_back({step, operand(change.other)});
   }
 
-  // Where numbers are multiplied anyway, by both at once.
+  // Scales by a factor: numbers that are multiplied anyway by both at once.
   void scale_by(float factor) {
     if (a_.changes.empty()) {
       a_.factor *= factor;

@@ -113,7 +113,7 @@ class Softmax final : public Implementation {
   }
 };
 
-// What a normalisation reads: the data, factors and shifts of a row; -1: there are none.
+// The inputs of a normalisation: the data, factors and shifts of a row; -1: there are none.
 struct NormInputs {
   int data;
   int scale;
@@ -174,7 +174,7 @@ class Normalization final : public Implementation {
   }
 };
 
-// The same written out in operators.
+// A normalisation written out in operators.
 class SpelledNormalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.spelled"; }

@@ -17,7 +17,7 @@ namespace {
 std::optional<ReductionExtents> extents_of(const TensorDesc& in, const TensorDesc& out, const std::set<size_t>& axes) {
   if (!is_dense(in) || !is_dense(out)) return std::nullopt;
   const bool keeps = in.dims.size() == out.dims.size();
-  std::vector<size_t> kept;  // as the result counts its dims
+  std::vector<size_t> kept;  // by the dims of the result
   ReductionExtents extents;
   bool is_past = false;
   for (const size_t dim : memory_order(in)) {
@@ -34,7 +34,7 @@ std::optional<ReductionExtents> extents_of(const TensorDesc& in, const TensorDes
   return kept == memory_order(out) ? std::optional(extents) : std::nullopt;
 }
 
-// What the nodes before the last one compute, in the order of the first operand that has as many elements.
+// The nodes before the last one as a layer, in the order of the first operand that has as many elements.
 Layer chain_of(const Layer& layer, ir::ValueId result) {
   Layer chain = layer;
   chain.form = nullptr;
@@ -129,7 +129,7 @@ class PlacesKernel final : public PlainKernel {
     for (int64_t i = 0; i < count; ++i) out[i] = best.places[static_cast<size_t>(i)];
   }
 
-  // Whether an element at a later or earlier place wins over the best one.
+  // True if an element at a later or earlier place wins over the best one.
   bool wins(float x, int64_t place, float best, int64_t best_place) const {
     const bool is_equal = x == best || (x != x && best != best);
     if (is_equal) return choice_.takes_last ? place > best_place : place < best_place;

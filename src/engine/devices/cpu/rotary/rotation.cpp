@@ -17,7 +17,7 @@ constexpr int64_t kRotaryGrain = 1 << 14;  // elements
 constexpr int64_t kBlock = 1 << 11;        // elements of rows whose pieces are computed one after the other
 constexpr size_t kMostOperands = 4, kMostPieces = 8;
 
-// Where rows of an operand, or of the result, lie.
+// The layout of rows of an operand, or of the result.
 struct Stream {
   int input = -1;
   int64_t first = 0;
@@ -127,7 +127,7 @@ class RotationKernel final : public PlainKernel {
   };
   using Operands = std::array<Lines, kMostOperands>;
 
-  // How many rows have positions at one distance, at most as many as there are, and which distance that is.
+  // Rows that have positions at one distance, at most as many as there are, and that distance.
   struct Run {
     int64_t rows = 1, first = 0, step = 0;
   };

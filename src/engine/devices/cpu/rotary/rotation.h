@@ -22,7 +22,7 @@ struct Rotation {
     int input = -1;
     TensorDesc desc;
     int64_t first = 0;
-    bool is_by_position = false;  // what is said of it is of position 0
+    bool is_by_position = false;  // the desc is that of position 0
   };
   struct Piece {
     Kind kind = Kind::copy;

@@ -73,7 +73,7 @@ constexpr std::array kNames = {Name{"Add", TapeOp::add},
                                Name{"IsNaN", TapeOp::is_nan},
                                Name{"IsInf", TapeOp::is_infinite}};
 
-// What does where the result is rounded to bfloat16.
+// The operation that suffices if the result is rounded to bfloat16.
 TapeOp coarse(TapeOp op) {
   switch (op) {
     case TapeOp::sigmoid:
@@ -203,7 +203,7 @@ class TapeMaker {
     constexpr float kMost = std::numeric_limits<float>::max();
     constexpr int64_t kFirstWithInputs = 11;
     if (facts.version() < kFirstWithInputs) {
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();  // where the schema has no default
+      constexpr double kInfinity = std::numeric_limits<double>::infinity();  // used if the schema has no default
       step.p = static_cast<float>(facts.floating("min", -kInfinity));
       step.q = static_cast<float>(facts.floating("max", kInfinity));
       return true;
@@ -231,7 +231,7 @@ class TapeMaker {
     return 0;
   }
 
-  // The same for a Sigmoid times its operand, in strict engines too: it rounds less often than its parts do; and for a
+  // Adds a Sigmoid times its operand as one step, in strict engines too: it rounds less often than its parts do; and a
   // HardSigmoid whose numbers are those of HardSwish, which keeps the bits.
   size_t add_swish(size_t first) {
     if (layer_.nodes.size() < first + 2) return 0;
@@ -267,7 +267,7 @@ class TapeMaker {
     return swish.nodes;
   }
 
-  // Of one operand: what is multiplied by a number, and what is added. The bits are those of the operator.
+  // An operand that is multiplied by a number, and to which one is added. The bits are those of the operator.
   struct Scaled {
     ir::ValueId given;
     float factor, sum;
