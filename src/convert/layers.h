@@ -17,7 +17,7 @@ struct Layer {
   std::string name;  // name in messages
   std::string op;
   bool converted = false;
-  std::string reason;  // reason for not converting it
+  std::string reason;  // for not converting it
 };
 
 // The node as a layer, converted unless there is a reason.

@@ -13,7 +13,7 @@ struct NodeRange {
   size_t last = 0;
   bool is_supported = false;
   std::string op;                  // of the nodes that are not supported
-  std::string reason;              // reason why they are not
+  std::string reason;              // for not supporting them
   std::vector<std::string> nodes;  // names; nodes may be inside of those of the main graph
   std::string file;                // that the nodes were written to; empty: none
 };

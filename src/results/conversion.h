@@ -24,7 +24,7 @@ struct ConvertedLayer {
   std::string name;
   std::string op;
   std::string precision;            // `float16`, `float32`, ...
-  std::string reason;               // reason for leaving it as it was; empty: converted
+  std::string reason;               // for leaving it as it was; empty: converted
   std::optional<double> magnitude;  // greatest of its operands and results, where that was measured
   std::optional<LayerError> error;  // set if it was measured
 };

@@ -27,7 +27,7 @@ class Storage {
   virtual Bytes fill_pattern() const { return {}; }
   // Gives the bytes in order, in as many pieces as suit the storage; what has to be made for a piece is let go with it.
   virtual void stream(FunctionRef<void(Bytes piece)> sink) const { sink(bytes()); }
-  // Gives memory back that is had again when bytes() is asked for the next time.
+  // Releases memory; bytes() recreates it.
   virtual void release() const {}
 };
 

@@ -39,7 +39,7 @@ struct Spelling {
   std::string_view option;              // `--mode`
   std::string_view value;               // glob that its value must match; empty: the form has no value of its own
   std::vector<std::string_view> words;  // `--show layers attrs`; `{}` is replaced by the value; none: no effect
-  std::string_view reason;              // reason for having no modern form, as `it is the default listing`
+  std::string_view reason;              // for having no modern form, as `it is the default listing`
 };
 
 // Options that belong together. Groups that several commands share are made by functions in options/groups/.

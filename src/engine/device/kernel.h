@@ -48,8 +48,8 @@ class Implementation {
   virtual std::vector<std::string> variants(const Layer&) const { return {""}; }
   // True if another implementation should be preferred when tactics are not measured.
   virtual bool yields(const Layer&) const { return false; }
-  // The kernel for a layer whose descs have the strides of that layout where they are not constant; null: it does not
-  // compute such layers, or not in this variant.
+  // Makes the kernel for a layer whose descs have the strides of that layout where they are not constant. Returns null
+  // if it cannot compute the layer in this variant.
   virtual std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const = 0;
 };
 

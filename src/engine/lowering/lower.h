@@ -13,8 +13,8 @@ namespace assay::engine {
 
 inline constexpr std::string_view kDomain = "assay.engine";
 
-// The order of lowering; every step goes through the rewriter, and after each one the model still runs on the
-// reference:
+// Lowers a model. Every step goes through the rewriter, and after each one the model still runs on the reference. The
+// main steps, in order (lower.cpp has all):
 //   sort, inline functions, widen 16-bit floats, fold, simplify, merge into weights, lower the precision as asked for,
 //   form layers.
 // A layer of several operators becomes the call of a function in `kDomain`, whose body is these operators.

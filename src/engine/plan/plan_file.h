@@ -44,7 +44,7 @@ class PlanFile {
     uint64_t offset = 0;
     uint64_t size = 0;
     uint64_t checksum = 0;
-    bool is_rarely_read = false;  // its pages are given back when they have been checked
+    bool is_rarely_read = false;  // pages are given back when they have been checked
   };
   void read_table(uint64_t count, uint64_t table);
   void check(const std::vector<Range>& ranges) const;

@@ -58,7 +58,7 @@ TEST(Context, WhatIsReadBackwardsMayBeCut) {
   EXPECT_EQ(testing_support::difference(seen, testing_support::run_on_reference(model, testing_support::sine), 0), "");
 }
 
-// What a kernel has packed it does not read: derived weights are made to be packed, and never again.
+// A kernel does not read a constant that it has packed, so derived weights are computed once.
 TEST(Context, PackedWeightsAreNotMadeAgain) {
   ir::Model model = testing_support::parsed(
       "<ir_version: 8, opset_import: [\"\" : 17]> g (float[16,2] x) => (float[16,2] y) <float[2,2] w = {0, 0, 0, 0}> "

@@ -21,7 +21,7 @@ enum class NumberType : uint8_t { float32, int8, uint8, int32 };
 struct FinishStep {
   FinishOp op = FinishOp::bound;
   NumberType type = NumberType::float32;  // of what is added
-  const void* added = nullptr;            // as large as the result
+  const void* added = nullptr;            // of the size of the result
   float factor = 1;
   float offset = 0;
   float least = 0;

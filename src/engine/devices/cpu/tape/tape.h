@@ -40,7 +40,7 @@ class Tape {
   // Elements [begin, end) of the result in the order of its memory; `given` and `out` are at element `begin`, and may
   // be the same.
   void run(const void* given, void* out, std::span<const Address> inputs, int64_t begin, int64_t end) const;
-  // Rows of it; `given` and `out` are at the first element.
+  // Computes some rows; `given` and `out` point to their first element.
   void run_rows(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
 
  private:
