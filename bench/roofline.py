@@ -4,8 +4,9 @@
     roofline.py [--only SECTION...] [--repeats N] [--seconds N] [--threads N] [--output FILE]      default: prints them
 
 They go behind the marker of the document, each section as soon as it is measured, with the date; the others stay as they
-were. A section that fails says so, and the next one follows. Sections are the modes of engine.py, N seconds for each
-model, `memory`, `sessions`, `building`, and models, whose layers are listed.
+were. The rows of the modes in the table before the marker follow from them. A section that fails says so, and the next
+one follows. Sections are the modes of engine.py, N seconds for each model, `memory`, `sessions`, `building`, and models,
+whose layers are listed.
 Each model is profiled N times by `assay profile`, and the least time of each layer counts. Layers of one kernel that
 merge the same operators are a row. `floor` is the time that the row's operations and bytes take at the machine's best,
 whichever is longer, `left` what it takes beyond that.
@@ -32,6 +33,10 @@ PROGRAM = ROOT / "build" / "release" / "bin" / "assay"
 MARKER = "<!-- what follows is written by bench/roofline.py -->"
 INTEGERS = 4  # times as many operations as float32 in a second
 LEAST_SHARE = 0.01  # of a row; what is below is summed up
+RIVALS = "Beside the rivals"
+MEAN, EACH = "geometric mean", "each model"
+GOALS = {"strict": {MEAN: 1.10, EACH: 1.02}, "default": {MEAN: 1.18, "resnet50": 1.2, "yolov5s": 1.2},
+         "int8": {MEAN: 1.15}}  # least ratios
 
 
 @dataclasses.dataclass
@@ -100,6 +105,20 @@ def table(model: pathlib.Path, repeats: int, threads: int) -> list[str]:
     return lines + [row.line(name, total) for name, row in ordered]
 
 
+def mode_row(mode: str, lines: list[str]) -> str:
+    """The row of a mode: its goal, the ratios that were measured for it, whether they meet it, and the worst model."""
+    cells = [[cell.strip() for cell in line.strip("| ").split("|")] for line in lines if line.startswith("| ")]
+    ratios = {row[0]: float(row[-1]) for row in cells if row[0] != mode}
+    models = {name: ratio for name, ratio in ratios.items() if name != MEAN}
+    worst = min(models, key=models.get)
+    goals = GOALS.get(mode, {})
+    seen = {MEAN: ratios[MEAN], **{name: ratios.get(name, models[worst]) for name in goals}}
+    written = ["; ".join(f"{ratio:.2f}" if name == MEAN else f"{name} {ratio:.2f}" for name, ratio in of.items())
+               for of in (goals, seen)]
+    met = "–" if not goals else "yes" if all(seen[name] >= goal for name, goal in goals.items()) else "no"
+    return f"| `{mode}` | {written[0] or '–'} | {written[1]} | {met} | {worst}, {models[worst]:.2f} |"
+
+
 def machine() -> str:
     cpu = next(line.split(":")[1].strip() for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines()
                if line.startswith("model name"))
@@ -134,7 +153,7 @@ def sections(options: argparse.Namespace) -> list[Section]:
                 *values: object) -> Section:
         return Section(group, name, lambda: measure(*values), models)
 
-    return [*(section("Beside the rivals", mode, rivals, MODES[mode][0], mode) for mode in MODES),
+    return [*(section(RIVALS, mode, rivals, MODES[mode][0], mode) for mode in MODES),
             section("Memory and building", "memory", memory_table, MEMORY, list(MEMORY)),
             section("Memory and building", "sessions", session_table, NAMES, list(NAMES)),
             section("Memory and building", "building", build_table, BUILT, list(BUILT)),
@@ -160,6 +179,9 @@ class Document:
 
     def put(self, section: Section, lines: list[str]) -> None:
         self.found[section.group, section.name] = lines
+        if section.group == RIVALS:
+            row = mode_row(section.name, lines)
+            self.before = re.sub(rf"^\| `{section.name}` \|.*$", lambda _: row, self.before, flags=re.MULTILINE)
         text, group = "", ""
         for each in self.order:
             if (each.group, each.name) not in self.found:
