@@ -17,7 +17,7 @@ class EngineBackend final : public exec::Backend {
   std::vector<exec::Setting> settings() const override { return declared_engine_settings(); }
   exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
 
-  // What no kernel computes runs on the reference operators.
+  // Nodes that no kernel computes run on the reference operators.
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
     return exec::make_backend("ref")->refusals(model, search);
   }
@@ -45,7 +45,7 @@ class EngineBackend final : public exec::Backend {
   }
 
  private:
-  // What every run of the plan would end at.
+  // Throws for nodes at which every run of the plan would end.
   void refuse_unknown(const ir::Model& model) const {
     for (const exec::Refusal& refusal : refusals(model, {})) {
       if (model[refusal.node].graph != model.main_graph()) continue;

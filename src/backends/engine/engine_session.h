@@ -9,7 +9,7 @@ namespace assay::backends {
 // set of shapes that runs bring.
 std::unique_ptr<exec::Session> make_engine_session(const ir::Model& model, const exec::SessionOptions& options,
                                                    DevicesPtr devices, Diagnostics& findings);
-// The same with a plan. One that was built for another machine is built anew, if the model still lies where it lay.
+// Opens a plan. A plan that was built for another machine is built anew, if its model still lies where it lay.
 std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
                                                 DevicesPtr devices, Diagnostics& findings);
 

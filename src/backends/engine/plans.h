@@ -20,10 +20,10 @@ constexpr size_t kKeptPlans = 32;  // of a session, and contexts of an execution
 // were asked for. Plans made before the first run stay. May be used from several threads.
 class Plans {
  public:
-  // Of a source model, which must outlive it. `measures`: tactics are, also where nobody asked for it.
+  // Plans a source model, which must outlive the plans. `measures`: tactics are measured even if nobody asked for it.
   Plans(const ir::Model& source, const exec::SessionOptions& options, DevicesPtr devices, bool measures,
         Diagnostics& findings);
-  // Of a plan that has some already. It must outlive it, and have been built for this machine.
+  // Starts with those of a saved plan, which must outlive them and have been built for this machine.
   Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options, DevicesPtr devices, Diagnostics& findings);
 
   // Uses the decisions of a built plan for all that is planned here.

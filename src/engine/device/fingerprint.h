@@ -20,7 +20,7 @@ struct Fingerprint {
 
 // `cpu: processor x, oneDNN 3.1, 2 threads`.
 std::string text_of(const Fingerprint& fingerprint);
-// The same of all devices, with `; ` between them.
+// Texts of all devices, with `; ` between them.
 std::string text_of(const std::vector<Fingerprint>& devices);
 
 // Differences between two machines by their devices, but for numbers of threads: `oneDNN 3.1 there, oneDNN 3.2 here`;

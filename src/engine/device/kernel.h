@@ -12,7 +12,7 @@ namespace assay::engine {
 
 class Queue;
 
-// Where a layer's operands, results and scratch memory are.
+// Addresses of a layer's operands, results and scratch memory.
 struct Arguments {
   std::vector<Address> inputs;
   std::vector<Address> outputs;

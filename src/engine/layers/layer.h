@@ -26,7 +26,7 @@ struct Layer {
   std::vector<TensorDesc> inputs;
   std::vector<TensorDesc> outputs;
   std::vector<const tensor::Tensor*> constants;        // by input; null: computed
-  PackedWeights* packed = nullptr;                     // where its kernels keep constants in other forms
+  PackedWeights* packed = nullptr;                     // keeps constants in the forms that kernels want
   bool is_strict = false;                              // nothing but the order of sums may change bits
   mutable std::shared_ptr<const Form> form = nullptr;  // null: form_of() has not been called
 

@@ -12,7 +12,7 @@ struct PoolForm {
   int64_t kernel_height, kernel_width, stride_y, stride_x, dilation_y, dilation_x, pad_top, pad_left;
   bool is_maximum;
   bool counts_padding;
-  bool gives_places;     // where the greatest elements are, as a second result
+  bool gives_places;     // of the greatest elements, as a second result
   bool is_column_major;  // places count so
 };
 

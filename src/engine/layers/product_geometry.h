@@ -27,7 +27,7 @@ struct ProductGeometry {
 // empty, or not of one type of floats.
 std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node);
 
-// Of a product of the input `left` by integers that are constant.
+// Geometry of a product of the input `left` by constant integers.
 std::optional<ProductGeometry> codes_geometry(const Layer& layer, ir::NodeId node, int left,
                                               const tensor::Tensor& weights);
 

@@ -25,7 +25,7 @@ inline bool is_short_float(tensor::DType dtype) {
   return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::float16;
 }
 
-// How the elements of a dense tensor are ordered: as the dims are, or with the second dim, the channels, innermost.
+// Order of the elements of a dense tensor: that of the dims, or with the second dim, the channels, innermost.
 enum class Layout : uint8_t { plain, channels_last };
 
 TensorDesc make_desc(tensor::DType dtype, tensor::Shape dims, Layout layout = Layout::plain);

@@ -20,8 +20,8 @@ struct Precision {
   std::vector<std::string> bfloat16_layers;  // that are stored in it, permitted or not
   std::vector<std::string> float16_layers;   // that are declared float16, permitted or not
   bool is_obeyed = false;                    // Error where one of them cannot be
-  // Of the device. Where it does not compute bfloat16, of what may be bfloat16 only the weights of products of few rows
-  // are.
+  // Rules of the device. If it does not compute bfloat16, that permission is used for weights of products of few rows
+  // only.
   LoweringRules rules;
   bool rounds_halves = false;  // results of 16-bit operators that compute in float32 are rounded each
 

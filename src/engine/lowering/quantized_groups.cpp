@@ -60,7 +60,7 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter) {
 
 namespace {
 
-// Whether a layer will compute with the codes themselves.
+// True if a layer will compute with the codes themselves.
 bool stays_compressed(const ir::Model& model, const ops::Inference& inference, ir::NodeId dequantizer,
                       int64_t few_rows) {
   const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model, inference, value); };

@@ -49,7 +49,7 @@ struct CompiledCode {
   uint64_t section = 0;
 };
 
-// What a plan is. Models are numbered as their sections: the source model first, then those that were planned.
+// Description of a plan. Models are numbered as their sections: the source model first, then those that were planned.
 struct Manifest {
   std::vector<Fingerprint> devices;  // that layers were planned for
   std::string source;                // the file of the source model; empty: there is none that holds it

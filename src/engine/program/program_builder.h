@@ -28,7 +28,7 @@ class ProgramBuilder {
   void add_part(const std::vector<ir::NodeId>& nodes);
   bool is_used_outside(ir::ValueId value, const std::set<ir::NodeId>& nodes) const;
   size_t datum_slot(ir::ValueId value);
-  // Whether the node only looks at its operand in another way: no step, a slot that is a view.
+  // Adds no step but slots that are views, if the node only looks at its operand in another way.
   bool add_views(const Layer& layer);
   void add_view(ir::ValueId value, size_t source, TensorDesc desc, int64_t offset);
   Choice choose(Layer& layer, size_t device);

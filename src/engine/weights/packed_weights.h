@@ -24,7 +24,7 @@ class PackedWeights {
   // the host, where it is not kept yet. A kernel that has asked for a form does not read the constant itself any more.
   virtual Buffer get(const tensor::Tensor& weights, const std::string& form, uint64_t size_bytes,
                      const std::function<void(std::byte*)>& fill) = 0;
-  // Whether that form is kept: what was found out about the weights before it was made holds still.
+  // True if that form is kept: facts about the weights that were found before it was made hold still.
   virtual bool has(const tensor::Tensor& weights, const std::string& form) const = 0;
   // Gives back memory that it has only to be quick: others are about to need some.
   virtual void settle() {}

@@ -9,7 +9,7 @@ const ConvolutionForm* convolution_of(const Layer& layer);
 
 // The product of a layer, of types that kernels here compute, where it lies; nullopt: another layer, or another order.
 std::optional<LocatedProduct> product_of(const Layer& layer);
-// The same of floats by constants or computed ones, whatever a Gemm adds.
+// A product of floats, whatever a Gemm adds; nullopt: another layer, or another order.
 std::optional<ProductGeometry> float_product_of(const Layer& layer);
 
 // The resize of a layer whose operand and result lie alike; null: another layer, or another order.

@@ -89,7 +89,7 @@ std::vector<DepthwiseConvolution::Stretch> DepthwiseConvolution::stretches_of(co
   return all;
 }
 
-// Whether what zero points take off weights is of 8 bits too.
+// True if weights less their zero points fit into 8 bits, too.
 bool DepthwiseConvolution::fits_words(const ConvolutionForm& source) {
   return source.is_integer() && has_code_windows(source.geometry.kernel_height, source.geometry.kernel_width) &&
          std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });

@@ -96,7 +96,7 @@ class DepthwiseConvolution {
   bool has_weight_zeros_;         // of codes
   bool by_words_;                 // of codes, by run_code_windows
   bool makes_codes_;              // likewise, of sums in registers
-  std::vector<std::byte> zeros_;  // what is read outside the picture then
+  std::vector<std::byte> zeros_;  // read outside the picture then
   Buffer weights_;                // by pixel of the window, then channel; or as packed for words, once more for zeros
 };
 

@@ -120,7 +120,7 @@ struct MadeWeights {
   std::function<std::vector<float>()> make;
 };
 
-// They in the form that an operation wants.
+// Packs weights into the form that an operation wants.
 Buffer pack(const Library& library, PackedWeights& packed, const WeightsPart& from, const Desc& to);
 Buffer pack(const Library& library, PackedWeights& packed, const MadeWeights& from, const Desc& to);
 

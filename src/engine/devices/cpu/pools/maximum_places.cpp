@@ -230,7 +230,7 @@ class PlacesOfPlanes final : public PlainKernel {
   int64_t lanes_ = 1;
 };
 
-// What stands apart in slots would take more memory than is its due.
+// Elements that stand apart would take more memory in slots than is their due.
 bool reaches_too_far(const PoolForm& g) {
   constexpr int64_t kLongest = 1 << 10;  // places of an axis
   constexpr double kMostElements = 1 << 22;

@@ -23,9 +23,9 @@ struct TapeRows {
 class Tape {
  public:
   static constexpr int kMostRegisters = 24;
-  // Of layer.nodes from `first` on. `given` is computed by whoever runs the tape, at the place of the result; invalid:
-  // everything comes from the layer's inputs. Nullopt if a node is not elementwise, or lies in another way than the
-  // result.
+  // Makes the tape of layer.nodes from `first` on. `given` is computed by whoever runs the tape, at the place of the
+  // result; invalid: everything comes from the layer's inputs. Returns nullopt if a node is not elementwise, or lies in
+  // another way than the result.
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }

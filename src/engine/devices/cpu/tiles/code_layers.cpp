@@ -94,7 +94,7 @@ class CodedMatrices final : public Implementation {
 
 class ConvolutionKernel final : public PlainKernel {
  public:
-  // Of products there is one for each group of channels.
+  // Takes one product for each group of channels.
   ConvolutionKernel(const ConvolutionForm& source, tensor::DType codes, CodePictures pictures,
                     std::vector<CodeProduct> products)
       : data_(static_cast<size_t>(source.data)),
