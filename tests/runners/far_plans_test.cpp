@@ -1,0 +1,58 @@
+// Plans that were built for devices which another process does not have.
+#include <gtest/gtest.h>
+
+#include "base/error.h"
+#include "engine/plan/saved_plan.h"
+#include "support/far_backend.h"
+#include "support/parsed_model.h"
+#include "support/temporary_folder.h"
+
+namespace assay {
+namespace {
+
+constexpr const char* kModel =
+    "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,3] x) => (float[4,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { "
+    "a = MatMul(x, w) y = Softmax(a) }";
+
+std::filesystem::path plan_for(const std::string& backend, const testing_support::TemporaryFolder& folder) {
+  const ir::Model model = testing_support::parsed(kModel);
+  const std::filesystem::path path = folder.path() / (backend + ".engine");
+  Diagnostics findings;
+  testing_support::find_any_backend(backend)->build_plan(model, {}, path, findings);
+  return path;
+}
+
+std::string refusal_of(const std::string& backend, const std::filesystem::path& plan) {
+  Diagnostics findings;
+  try {
+    testing_support::find_any_backend(backend)->open_plan(plan, {}, findings);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), ErrorCode::usage);
+    return error.line();
+  }
+  return {};
+}
+
+TEST(FarPlans, AreListedWhereTheirDeviceIsUnknown) {
+  const testing_support::TemporaryFolder folder;
+  const engine::SavedPlan plan = engine::open_plan(plan_for("engine-far", folder));
+  ASSERT_EQ(plan.manifest().devices.size(), 2U);
+  EXPECT_EQ(plan.manifest().devices[0].device, "far");
+  EXPECT_TRUE(engine::text_of(plan.manifest().devices).starts_with("far: processor "));
+  EXPECT_FALSE(plan.manifest().planned.at(0).layers.empty());
+}
+
+TEST(FarPlans, AreRefusedWhereTheirDeviceIsGone) {
+  const testing_support::TemporaryFolder folder;
+  const std::filesystem::path far = plan_for("engine-far", folder);
+  const std::filesystem::path near = plan_for("engine", folder);
+  EXPECT_EQ(refusal_of("engine-far", far), "");
+  EXPECT_EQ(refusal_of("engine", near), "");
+  EXPECT_NE(refusal_of("engine", far).find("was built for another machine (device far there, not here)"),
+            std::string::npos);
+  EXPECT_NE(refusal_of("engine-far", near).find("was built for another machine (device far here, not there)"),
+            std::string::npos);
+}
+
+}  // namespace
+}  // namespace assay
