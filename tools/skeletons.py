@@ -21,7 +21,10 @@ void eval_{stem}(Eval& node) {{
 
 OperatorRows operator_{group}_{stem}() {{
   static constexpr Operator kRows[] = {{
-      {{{domain}.name = "{name}", .since = {since}, .infer = infer_{stem}, .eval = eval_{stem}}},
+      {{{domain}.name = "{name}", .since = {since},
+       .traits = {{Nature::unknown}},  // {mark}: its nature and more of ops/traits.h
+       .infer = infer_{stem},
+       .eval = eval_{stem}}},
   }};
   return kRows;
 }}

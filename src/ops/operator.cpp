@@ -1,6 +1,7 @@
 #include "ops/operator.h"
 
 #include <algorithm>
+#include <iterator>
 #include <tuple>
 #include <vector>
 
@@ -9,17 +10,17 @@
 namespace assay::ops {
 namespace {
 
-bool stands_before(const Operator& a, const Operator& b) {
-  return std::tie(a.domain, a.name, a.since) < std::tie(b.domain, b.name, b.since);
+std::tuple<std::string_view, std::string_view, int64_t> key(const Operator& row) {
+  return {row.domain, row.name, row.since};
 }
 
 std::vector<Operator> sorted_rows() {
   std::vector<Operator> rows;
   for (const Registered<OperatorRows>& file : registered_operators()) {
     const OperatorRows more = file.make();
-    rows.insert(rows.end(), more.begin(), more.end());
+    std::ranges::copy_if(more, std::back_inserter(rows), [](const Operator& row) { return row.eval != nullptr; });
   }
-  std::ranges::sort(rows, stands_before);
+  std::ranges::sort(rows, {}, key);
   return rows;
 }
 
@@ -32,11 +33,11 @@ const std::vector<Operator>& all_rows() {
 
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t version) {
   const std::vector<Operator>& rows = all_rows();
-  const Operator wanted{.domain = schema::canonical_domain(domain), .name = name, .since = version};
-  const auto after = std::ranges::upper_bound(rows, wanted, stands_before);
+  domain = schema::canonical_domain(domain);
+  const auto after = std::ranges::upper_bound(rows, std::tuple(domain, name, version), {}, key);
   if (after == rows.begin()) return nullptr;
   const Operator& row = *std::prev(after);
-  return row.domain == wanted.domain && row.name == name ? &row : nullptr;
+  return row.domain == domain && row.name == name ? &row : nullptr;
 }
 
 }  // namespace assay::ops

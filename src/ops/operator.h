@@ -7,6 +7,7 @@
 #include "base/registered.h"
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/traits.h"
 
 namespace assay::ops {
 
@@ -17,6 +18,7 @@ struct Operator {
   std::string_view domain;  // empty: ai.onnx
   std::string_view name;
   int64_t since = 1;
+  Traits traits;  // the same in all rows of the name
   void (*infer)(Infer& node) = nullptr;
   void (*eval)(Eval& node) = nullptr;
   // Multiply-accumulates of one run, after inference; nullptr: none worth counting.
@@ -28,7 +30,7 @@ struct Operator {
 
 using OperatorRows = std::span<const Operator>;
 
-// The row that holds for an operator in a version of its domain; nullptr if none.
+// The row that holds for an operator in a version of its domain; nullptr if none, or if the reference leaves it out.
 const Operator* find_operator(std::string_view domain, std::string_view name, int64_t version);
 
 // Every file src/ops/operators/<group>/<file>.cpp defines `OperatorRows operator_<group>_<file>()`.

@@ -17,7 +17,8 @@ TEST(OperatorTest, EveryRowIsWholeAndHasASchema) {
     for (const Operator& row : file.make()) {
       const std::string name = std::string(file.path) + ": " + std::string(row.name);
       EXPECT_TRUE(seen.emplace(row.domain, row.name, row.since).second) << name << " is there twice";
-      EXPECT_TRUE(row.infer && row.eval) << name;
+      const bool is_left_out = std::string_view(file.path) == "left_out/left_out";
+      EXPECT_EQ(row.infer && row.eval, !is_left_out) << name;
       EXPECT_FALSE(schema::schema_versions(row.domain, row.name).empty()) << name << " has no schema";
     }
   }

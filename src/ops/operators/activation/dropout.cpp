@@ -58,9 +58,19 @@ void eval_dropout(Eval& node) {
 }  // namespace
 
 OperatorRows operator_activation_dropout() {
+  static constexpr Traits kExact = {Nature::noise, {.rounding = RoundingClass::exact, .range = ValueRange::first}};
   static constexpr Operator kRows[] = {
-      {.name = "Dropout", .infer = infer_dropout_attributes, .eval = eval_dropout_attributes, .is_random = true},
-      {.name = "Dropout", .since = 12, .infer = infer_dropout, .eval = eval_dropout, .is_random = true},
+      {.name = "Dropout",
+       .traits = kExact,
+       .infer = infer_dropout_attributes,
+       .eval = eval_dropout_attributes,
+       .is_random = true},
+      {.name = "Dropout",
+       .since = 12,
+       .traits = kExact,
+       .infer = infer_dropout,
+       .eval = eval_dropout,
+       .is_random = true},
   };
   return kRows;
 }

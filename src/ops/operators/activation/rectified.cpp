@@ -67,13 +67,26 @@ void eval_shrink(Eval& node) {
 }  // namespace
 
 OperatorRows operator_activation_rectified() {
+  static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
   static constexpr Operator kRows[] = {
-      {.name = "Relu", .infer = infer_same_as_first, .eval = eval_relu},
-      {.name = "LeakyRelu", .infer = infer_same_as_first, .eval = eval_leaky_relu},
-      {.name = "ThresholdedRelu", .infer = infer_same_as_first, .eval = eval_thresholded_relu},
-      {.name = "HardSigmoid", .infer = infer_same_as_first, .eval = eval_hard_sigmoid},
-      {.name = "HardSwish", .infer = infer_same_as_first, .eval = eval_hard_swish},
-      {.name = "Shrink", .infer = infer_same_as_first, .eval = eval_shrink},
+      {.name = "Relu",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::exact}},
+       .infer = infer_same_as_first,
+       .eval = eval_relu},
+      {.name = "LeakyRelu", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_leaky_relu},
+      {.name = "ThresholdedRelu", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_thresholded_relu},
+      {.name = "HardSigmoid",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::part_of_one, .range = ValueRange::part_of_one}},
+       .infer = infer_same_as_first,
+       .eval = eval_hard_sigmoid},
+      {.name = "HardSwish",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::activation}},
+       .infer = infer_same_as_first,
+       .eval = eval_hard_swish},
+      {.name = "Shrink",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::selected}},
+       .infer = infer_same_as_first,
+       .eval = eval_shrink},
   };
   return kRows;
 }

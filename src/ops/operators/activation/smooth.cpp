@@ -82,17 +82,24 @@ void eval_swiglu(Eval& node) {
 }  // namespace
 
 OperatorRows operator_activation_smooth() {
+  static constexpr Traits kActivation = {Nature::elementwise, {.rounding = RoundingClass::activation}};
   static constexpr Operator kRows[] = {
-      {.name = "Elu", .infer = infer_same_as_first, .eval = eval_elu},
-      {.name = "Selu", .infer = infer_same_as_first, .eval = eval_selu},
-      {.name = "Celu", .infer = infer_same_as_first, .eval = eval_celu},
-      {.name = "Sigmoid", .infer = infer_same_as_first, .eval = eval_function<sigmoid>},
-      {.name = "Softplus", .infer = infer_same_as_first, .eval = eval_function<softplus>},
-      {.name = "Softsign", .infer = infer_same_as_first, .eval = eval_function<softsign>},
-      {.name = "Mish", .infer = infer_same_as_first, .eval = eval_function<mish>},
-      {.name = "Gelu", .infer = infer_gelu, .eval = eval_gelu},
-      {.name = "Swish", .infer = infer_same_as_first, .eval = eval_swish},
-      {.name = "SwiGLU", .infer = infer_swiglu, .eval = eval_swiglu},
+      {.name = "Elu", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_elu},
+      {.name = "Selu", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_selu},
+      {.name = "Celu", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_celu},
+      {.name = "Sigmoid",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::part_of_one, .range = ValueRange::part_of_one}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<sigmoid>},
+      {.name = "Softplus", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_function<softplus>},
+      {.name = "Softsign",
+       .traits = {Nature::elementwise, {.range = ValueRange::around_zero}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<softsign>},
+      {.name = "Mish", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_function<mish>},
+      {.name = "Gelu", .traits = kActivation, .infer = infer_gelu, .eval = eval_gelu},
+      {.name = "Swish", .traits = kActivation, .infer = infer_same_as_first, .eval = eval_swish},
+      {.name = "SwiGLU", .traits = {Nature::product}, .infer = infer_swiglu, .eval = eval_swiglu},
   };
   return kRows;
 }

@@ -193,7 +193,12 @@ void eval_attention(Eval& node) {
 
 OperatorRows operator_attention_attention() {
   static constexpr Operator kRows[] = {
-      {.name = "Attention", .since = 23, .infer = infer_attention, .eval = eval_attention, .macs = macs_of_attention},
+      {.name = "Attention",
+       .since = 23,
+       .traits = {Nature::product},
+       .infer = infer_attention,
+       .eval = eval_attention,
+       .macs = macs_of_attention},
   };
   return kRows;
 }

@@ -106,6 +106,7 @@ OperatorRows operator_attention_flex_attention() {
   static constexpr Operator kRows[] = {
       {.domain = "ai.onnx.preview",
        .name = "FlexAttention",
+       .traits = {Nature::product},
        .infer = infer_flex_attention,
        .eval = eval_flex_attention,
        .macs = macs_of_flex_attention},

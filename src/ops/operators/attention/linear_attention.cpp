@@ -185,6 +185,7 @@ OperatorRows operator_attention_linear_attention() {
   static constexpr Operator kRows[] = {
       {.name = "LinearAttention",
        .since = 27,
+       .traits = {Nature::product},
        .infer = infer_linear_attention,
        .eval = eval_linear_attention,
        .macs = macs_of_linear_attention},

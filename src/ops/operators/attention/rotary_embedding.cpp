@@ -91,7 +91,11 @@ void eval_rotary_embedding(Eval& node) {
 
 OperatorRows operator_attention_rotary_embedding() {
   static constexpr Operator kRows[] = {
-      {.name = "RotaryEmbedding", .since = 23, .infer = infer_rotary_embedding, .eval = eval_rotary_embedding},
+      {.name = "RotaryEmbedding",
+       .since = 23,
+       .traits = {Nature::product, {.indices = {3}}},
+       .infer = infer_rotary_embedding,
+       .eval = eval_rotary_embedding},
   };
   return kRows;
 }

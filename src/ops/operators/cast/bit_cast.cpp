@@ -42,7 +42,7 @@ void eval_bit_cast(Eval& node) {
 
 OperatorRows operator_cast_bit_cast() {
   static constexpr Operator kRows[] = {
-      {.name = "BitCast", .infer = infer_bit_cast, .eval = eval_bit_cast},
+      {.name = "BitCast", .traits = {Nature::conversion}, .infer = infer_bit_cast, .eval = eval_bit_cast},
   };
   return kRows;
 }

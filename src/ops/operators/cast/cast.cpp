@@ -60,9 +60,10 @@ void eval_cast(Eval& node) {
 }  // namespace
 
 OperatorRows operator_cast_cast() {
+  static constexpr Traits kFirst = {Nature::conversion, {.range = ValueRange::first}};
   static constexpr Operator kRows[] = {
-      {.name = "Cast", .infer = infer_cast, .eval = eval_cast},
-      {.name = "CastLike", .infer = infer_cast_like, .eval = eval_cast},
+      {.name = "Cast", .traits = kFirst, .infer = infer_cast, .eval = eval_cast},
+      {.name = "CastLike", .traits = kFirst, .infer = infer_cast_like, .eval = eval_cast},
   };
   return kRows;
 }

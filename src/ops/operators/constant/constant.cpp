@@ -124,9 +124,16 @@ void eval_identity(Eval& node) { node.set(0, node.datum(0)); }
 
 OperatorRows operator_constant_constant() {
   static constexpr Operator kRows[] = {
-      {.name = "Constant", .infer = infer_constant, .eval = eval_constant},
-      {.name = "ConstantOfShape", .since = 9, .infer = infer_constant_of_shape, .eval = eval_constant_of_shape},
-      {.name = "Identity", .infer = infer_identity, .eval = eval_identity},
+      {.name = "Constant", .traits = {Nature::generator}, .infer = infer_constant, .eval = eval_constant},
+      {.name = "ConstantOfShape",
+       .since = 9,
+       .traits = {Nature::generator, {.sizes = {0}}},
+       .infer = infer_constant_of_shape,
+       .eval = eval_constant_of_shape},
+      {.name = "Identity",
+       .traits = {Nature::movement, {.moves = Moves::in_order}},
+       .infer = infer_identity,
+       .eval = eval_identity},
   };
   return kRows;
 }

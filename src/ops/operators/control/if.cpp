@@ -34,7 +34,7 @@ void eval_if(Eval& node) {
 
 OperatorRows operator_control_if() {
   static constexpr Operator kRows[] = {
-      {.name = "If", .infer = infer_if, .eval = eval_if},
+      {.name = "If", .traits = {Nature::control}, .infer = infer_if, .eval = eval_if},
   };
   return kRows;
 }

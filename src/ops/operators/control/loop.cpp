@@ -116,7 +116,7 @@ void eval_loop(Eval& node) {
 
 OperatorRows operator_control_loop() {
   static constexpr Operator kRows[] = {
-      {.name = "Loop", .infer = infer_loop, .eval = eval_loop},
+      {.name = "Loop", .traits = {Nature::control, {.sizes = {0}}}, .infer = infer_loop, .eval = eval_loop},
   };
   return kRows;
 }

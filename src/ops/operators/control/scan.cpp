@@ -178,7 +178,7 @@ void eval_scan(Eval& node) {
 
 OperatorRows operator_control_scan() {
   static constexpr Operator kRows[] = {
-      {.name = "Scan", .since = 8, .infer = infer_scan, .eval = eval_scan},
+      {.name = "Scan", .since = 8, .traits = {Nature::control}, .infer = infer_scan, .eval = eval_scan},
   };
   return kRows;
 }

@@ -40,7 +40,11 @@ void eval_sequence_map(Eval& node) {
 
 OperatorRows operator_control_sequence_map() {
   static constexpr Operator kRows[] = {
-      {.name = "SequenceMap", .since = 17, .infer = infer_sequence_map, .eval = eval_sequence_map},
+      {.name = "SequenceMap",
+       .since = 17,
+       .traits = {Nature::control},
+       .infer = infer_sequence_map,
+       .eval = eval_sequence_map},
   };
   return kRows;
 }

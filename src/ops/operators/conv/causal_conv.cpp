@@ -76,6 +76,7 @@ OperatorRows operator_conv_causal_conv() {
   static constexpr Operator kRows[] = {
       {.name = "CausalConvWithState",
        .since = 27,
+       .traits = {Nature::product},
        .infer = infer_causal_conv,
        .eval = eval_causal_conv,
        .macs = macs_of_causal_conv},

@@ -110,7 +110,11 @@ void eval_col2im(Eval& node) {
 
 OperatorRows operator_conv_col2im() {
   static constexpr Operator kRows[] = {
-      {.name = "Col2Im", .since = 18, .infer = infer_col2im, .eval = eval_col2im},
+      {.name = "Col2Im",
+       .since = 18,
+       .traits = {Nature::reduction, {.rounding = RoundingClass::exact, .sizes = {1}}},
+       .infer = infer_col2im,
+       .eval = eval_col2im},
   };
   return kRows;
 }

@@ -140,6 +140,7 @@ OperatorRows operator_conv_deform_conv() {
   static constexpr Operator kRows[] = {
       {.name = "DeformConv",
        .since = 19,
+       .traits = {Nature::product},
        .infer = infer_deform_conv,
        .eval = eval_deform_conv,
        .macs = [](const Infer& node) { return convolution_macs(node, 1); }},

@@ -64,7 +64,11 @@ void eval_affine_grid(Eval& node) {
 
 OperatorRows operator_image_affine_grid() {
   static constexpr Operator kRows[] = {
-      {.name = "AffineGrid", .since = 20, .infer = infer_affine_grid, .eval = eval_affine_grid},
+      {.name = "AffineGrid",
+       .since = 20,
+       .traits = {Nature::sampling, {.sizes = {1}}},
+       .infer = infer_affine_grid,
+       .eval = eval_affine_grid},
   };
   return kRows;
 }

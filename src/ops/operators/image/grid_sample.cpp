@@ -115,7 +115,11 @@ void eval_grid_sample(Eval& node) {
 
 OperatorRows operator_image_grid_sample() {
   static constexpr Operator kRows[] = {
-      {.name = "GridSample", .since = 16, .infer = infer_grid_sample, .eval = eval_grid_sample},
+      {.name = "GridSample",
+       .since = 16,
+       .traits = {Nature::sampling},
+       .infer = infer_grid_sample,
+       .eval = eval_grid_sample},
   };
   return kRows;
 }

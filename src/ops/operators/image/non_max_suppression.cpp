@@ -154,6 +154,7 @@ OperatorRows operator_image_non_max_suppression() {
   static constexpr Operator kRows[] = {
       {.name = "NonMaxSuppression",
        .since = 10,
+       .traits = {Nature::selection, {.counts_elements = true}},
        .infer = infer_suppression,
        .eval = eval_suppression,
        .work = work_of_suppression},

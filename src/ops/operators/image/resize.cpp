@@ -182,8 +182,17 @@ Dim work_of_resize(const Infer& node) {
 
 OperatorRows operator_image_resize() {
   static constexpr Operator kRows[] = {
-      {.name = "Resize", .since = 10, .infer = infer_resize, .eval = eval_resize, .work = work_of_resize},
-      {.name = "Upsample", .infer = infer_resize, .eval = eval_resize, .work = work_of_resize},
+      {.name = "Resize",
+       .since = 10,
+       .traits = {Nature::sampling, {.sizes = {2, 3}}},
+       .infer = infer_resize,
+       .eval = eval_resize,
+       .work = work_of_resize},
+      {.name = "Upsample",
+       .traits = {Nature::sampling, {.range = ValueRange::first, .sizes = {1}}},
+       .infer = infer_resize,
+       .eval = eval_resize,
+       .work = work_of_resize},
   };
   return kRows;
 }

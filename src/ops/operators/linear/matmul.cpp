@@ -84,7 +84,11 @@ void eval_matmul(Eval& node) {
 
 OperatorRows operator_linear_matmul() {
   static constexpr Operator kRows[] = {
-      {.name = "MatMul", .infer = infer_matmul, .eval = eval_matmul, .macs = macs_of_matmul},
+      {.name = "MatMul",
+       .traits = {Nature::product},
+       .infer = infer_matmul,
+       .eval = eval_matmul,
+       .macs = macs_of_matmul},
   };
   return kRows;
 }

@@ -123,10 +123,12 @@ void eval_qlinear(Eval& node) {
 OperatorRows operator_linear_matmul_quantized() {
   static constexpr Operator kRows[] = {
       {.name = "MatMulInteger",
+       .traits = {Nature::product},
        .infer = infer_integer,
        .eval = eval_integer,
        .macs = [](const Infer& node) { return macs_of_product(node, 1); }},
       {.name = "QLinearMatMul",
+       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
        .infer = infer_qlinear,
        .eval = eval_qlinear,
        .macs = [](const Infer& node) { return macs_of_product(node, 3); }},

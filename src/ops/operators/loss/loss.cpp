@@ -134,9 +134,16 @@ void eval_softmax_cross_entropy(Eval& node) {
 }  // namespace
 
 OperatorRows operator_loss_loss() {
+  static constexpr Traits kReduction = {Nature::reduction, {.indices = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "NegativeLogLikelihoodLoss", .infer = infer_loss, .eval = eval_negative_log_likelihood},
-      {.name = "SoftmaxCrossEntropyLoss", .infer = infer_loss, .eval = eval_softmax_cross_entropy},
+      {.name = "NegativeLogLikelihoodLoss",
+       .traits = kReduction,
+       .infer = infer_loss,
+       .eval = eval_negative_log_likelihood},
+      {.name = "SoftmaxCrossEntropyLoss",
+       .traits = kReduction,
+       .infer = infer_loss,
+       .eval = eval_softmax_cross_entropy},
   };
   return kRows;
 }

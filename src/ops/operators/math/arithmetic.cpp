@@ -58,15 +58,18 @@ void infer_div(Infer& node) {
 }  // namespace
 
 OperatorRows operator_math_arithmetic() {
+  static constexpr Traits kCommutativeArithmetic = {Nature::elementwise,
+                                                    {.rounding = RoundingClass::arithmetic, .is_commutative = true}};
+  static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
   static constexpr Operator kRows[] = {
-      {.name = "Add", .infer = infer_limited_broadcast, .eval = limited<eval_add>},
-      {.name = "Add", .since = 7, .infer = infer_add, .eval = eval_add},
-      {.name = "Sub", .infer = infer_limited_broadcast, .eval = limited<eval_sub>},
-      {.name = "Sub", .since = 7, .infer = infer_sub, .eval = eval_sub},
-      {.name = "Mul", .infer = infer_limited_broadcast, .eval = limited<eval_mul>},
-      {.name = "Mul", .since = 7, .infer = infer_mul, .eval = eval_mul},
-      {.name = "Div", .infer = infer_limited_broadcast, .eval = limited<eval_div>},
-      {.name = "Div", .since = 7, .infer = infer_div, .eval = eval_div},
+      {.name = "Add", .traits = kCommutativeArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_add>},
+      {.name = "Add", .since = 7, .traits = kCommutativeArithmetic, .infer = infer_add, .eval = eval_add},
+      {.name = "Sub", .traits = kArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_sub>},
+      {.name = "Sub", .since = 7, .traits = kArithmetic, .infer = infer_sub, .eval = eval_sub},
+      {.name = "Mul", .traits = kCommutativeArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_mul>},
+      {.name = "Mul", .since = 7, .traits = kCommutativeArithmetic, .infer = infer_mul, .eval = eval_mul},
+      {.name = "Div", .traits = kArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_div>},
+      {.name = "Div", .since = 7, .traits = kArithmetic, .infer = infer_div, .eval = eval_div},
   };
   return kRows;
 }

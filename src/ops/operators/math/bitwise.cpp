@@ -47,12 +47,15 @@ void eval_shift(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_bitwise() {
+  static constexpr Traits kCommutativeExact = {Nature::elementwise,
+                                               {.rounding = RoundingClass::exact, .is_commutative = true}};
+  static constexpr Traits kExact = {Nature::elementwise, {.rounding = RoundingClass::exact}};
   static constexpr Operator kRows[] = {
-      {.name = "BitwiseAnd", .infer = infer_broadcast, .eval = eval_and},
-      {.name = "BitwiseOr", .infer = infer_broadcast, .eval = eval_or},
-      {.name = "BitwiseXor", .infer = infer_broadcast, .eval = eval_xor},
-      {.name = "BitwiseNot", .infer = infer_same_as_first, .eval = eval_not},
-      {.name = "BitShift", .infer = infer_shift, .eval = eval_shift},
+      {.name = "BitwiseAnd", .traits = kCommutativeExact, .infer = infer_broadcast, .eval = eval_and},
+      {.name = "BitwiseOr", .traits = kCommutativeExact, .infer = infer_broadcast, .eval = eval_or},
+      {.name = "BitwiseXor", .traits = kCommutativeExact, .infer = infer_broadcast, .eval = eval_xor},
+      {.name = "BitwiseNot", .traits = kExact, .infer = infer_same_as_first, .eval = eval_not},
+      {.name = "BitShift", .traits = kExact, .infer = infer_shift, .eval = eval_shift},
   };
   return kRows;
 }

@@ -20,9 +20,10 @@ void eval_is_inf(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_classify() {
+  static constexpr Traits kExact = {Nature::elementwise, {.rounding = RoundingClass::exact}};
   static constexpr Operator kRows[] = {
-      {.name = "IsNaN", .infer = infer_same_as_first, .eval = eval_is_nan},
-      {.name = "IsInf", .infer = infer_same_as_first, .eval = eval_is_inf},
+      {.name = "IsNaN", .traits = kExact, .infer = infer_same_as_first, .eval = eval_is_nan},
+      {.name = "IsInf", .traits = kExact, .infer = infer_same_as_first, .eval = eval_is_inf},
   };
   return kRows;
 }

@@ -58,9 +58,10 @@ void eval_clip_attributes(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_clip() {
+  static constexpr Traits kExact = {Nature::elementwise, {.rounding = RoundingClass::exact}};
   static constexpr Operator kRows[] = {
-      {.name = "Clip", .infer = infer_same_as_first, .eval = eval_clip_attributes},
-      {.name = "Clip", .since = 11, .infer = infer_clip, .eval = eval_clip},
+      {.name = "Clip", .traits = kExact, .infer = infer_same_as_first, .eval = eval_clip_attributes},
+      {.name = "Clip", .since = 11, .traits = kExact, .infer = infer_clip, .eval = eval_clip},
   };
   return kRows;
 }

@@ -64,15 +64,18 @@ void infer_greater_or_equal(Infer& node) {
 }  // namespace
 
 OperatorRows operator_math_compare() {
+  static constexpr Traits kCommutativeDecided = {Nature::elementwise,
+                                                 {.rounding = RoundingClass::decided, .is_commutative = true}};
+  static constexpr Traits kDecided = {Nature::elementwise, {.rounding = RoundingClass::decided}};
   static constexpr Operator kRows[] = {
-      {.name = "Equal", .infer = infer_limited_broadcast, .eval = limited<eval_equal>},
-      {.name = "Equal", .since = 7, .infer = infer_equal, .eval = eval_equal},
-      {.name = "Less", .infer = infer_limited_broadcast, .eval = limited<eval_less>},
-      {.name = "Less", .since = 7, .infer = infer_less, .eval = eval_less},
-      {.name = "Greater", .infer = infer_limited_broadcast, .eval = limited<eval_greater>},
-      {.name = "Greater", .since = 7, .infer = infer_greater, .eval = eval_greater},
-      {.name = "LessOrEqual", .infer = infer_less_or_equal, .eval = eval_less_or_equal},
-      {.name = "GreaterOrEqual", .infer = infer_greater_or_equal, .eval = eval_greater_or_equal},
+      {.name = "Equal", .traits = kCommutativeDecided, .infer = infer_limited_broadcast, .eval = limited<eval_equal>},
+      {.name = "Equal", .since = 7, .traits = kCommutativeDecided, .infer = infer_equal, .eval = eval_equal},
+      {.name = "Less", .traits = kDecided, .infer = infer_limited_broadcast, .eval = limited<eval_less>},
+      {.name = "Less", .since = 7, .traits = kDecided, .infer = infer_less, .eval = eval_less},
+      {.name = "Greater", .traits = kDecided, .infer = infer_limited_broadcast, .eval = limited<eval_greater>},
+      {.name = "Greater", .since = 7, .traits = kDecided, .infer = infer_greater, .eval = eval_greater},
+      {.name = "LessOrEqual", .traits = kDecided, .infer = infer_less_or_equal, .eval = eval_less_or_equal},
+      {.name = "GreaterOrEqual", .traits = kDecided, .infer = infer_greater_or_equal, .eval = eval_greater_or_equal},
   };
   return kRows;
 }

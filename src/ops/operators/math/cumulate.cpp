@@ -70,8 +70,8 @@ void eval_cumprod(Eval& node) {
 
 OperatorRows operator_math_cumulate() {
   static constexpr Operator kRows[] = {
-      {.name = "CumSum", .infer = infer_cumulate, .eval = eval_cumsum},
-      {.name = "CumProd", .infer = infer_cumulate, .eval = eval_cumprod},
+      {.name = "CumSum", .traits = {Nature::reduction}, .infer = infer_cumulate, .eval = eval_cumsum},
+      {.name = "CumProd", .traits = {Nature::reduction}, .infer = infer_cumulate, .eval = eval_cumprod},
   };
   return kRows;
 }

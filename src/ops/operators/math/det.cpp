@@ -59,7 +59,7 @@ void eval_det(Eval& node) {
 
 OperatorRows operator_math_det() {
   static constexpr Operator kRows[] = {
-      {.name = "Det", .infer = infer_det, .eval = eval_det, .macs = macs_of_det},
+      {.name = "Det", .traits = {Nature::product}, .infer = infer_det, .eval = eval_det, .macs = macs_of_det},
   };
   return kRows;
 }

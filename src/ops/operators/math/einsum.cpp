@@ -160,7 +160,11 @@ void eval_einsum(Eval& node) {
 
 OperatorRows operator_math_einsum() {
   static constexpr Operator kRows[] = {
-      {.name = "Einsum", .infer = infer_einsum, .eval = eval_einsum, .macs = macs_of_einsum},
+      {.name = "Einsum",
+       .traits = {Nature::product},
+       .infer = infer_einsum,
+       .eval = eval_einsum,
+       .macs = macs_of_einsum},
   };
   return kRows;
 }

@@ -86,11 +86,16 @@ void eval_mean(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_fold() {
+  static constexpr Traits kCommutativeExact = {Nature::elementwise,
+                                               {.rounding = RoundingClass::exact, .is_commutative = true}};
   static constexpr Operator kRows[] = {
-      {.name = "Sum", .infer = infer_fold, .eval = eval_sum},
-      {.name = "Mean", .infer = infer_fold, .eval = eval_mean},
-      {.name = "Max", .infer = infer_max, .eval = eval_max},
-      {.name = "Min", .infer = infer_min, .eval = eval_min},
+      {.name = "Sum", .traits = {Nature::elementwise, {.is_commutative = true}}, .infer = infer_fold, .eval = eval_sum},
+      {.name = "Mean",
+       .traits = {Nature::elementwise, {.range = ValueRange::all, .is_commutative = true}},
+       .infer = infer_fold,
+       .eval = eval_mean},
+      {.name = "Max", .traits = kCommutativeExact, .infer = infer_max, .eval = eval_max},
+      {.name = "Min", .traits = kCommutativeExact, .infer = infer_min, .eval = eval_min},
   };
   return kRows;
 }

@@ -39,14 +39,19 @@ void infer_not(Infer& node) {
 }  // namespace
 
 OperatorRows operator_math_logical() {
+  static constexpr Traits kCommutativeExact = {Nature::elementwise,
+                                               {.rounding = RoundingClass::exact, .is_commutative = true}};
   static constexpr Operator kRows[] = {
-      {.name = "And", .infer = infer_limited_broadcast, .eval = limited<eval_and>},
-      {.name = "And", .since = 7, .infer = infer_and, .eval = eval_and},
-      {.name = "Or", .infer = infer_limited_broadcast, .eval = limited<eval_or>},
-      {.name = "Or", .since = 7, .infer = infer_or, .eval = eval_or},
-      {.name = "Xor", .infer = infer_limited_broadcast, .eval = limited<eval_xor>},
-      {.name = "Xor", .since = 7, .infer = infer_xor, .eval = eval_xor},
-      {.name = "Not", .infer = infer_not, .eval = eval_not},
+      {.name = "And", .traits = kCommutativeExact, .infer = infer_limited_broadcast, .eval = limited<eval_and>},
+      {.name = "And", .since = 7, .traits = kCommutativeExact, .infer = infer_and, .eval = eval_and},
+      {.name = "Or", .traits = kCommutativeExact, .infer = infer_limited_broadcast, .eval = limited<eval_or>},
+      {.name = "Or", .since = 7, .traits = kCommutativeExact, .infer = infer_or, .eval = eval_or},
+      {.name = "Xor", .traits = kCommutativeExact, .infer = infer_limited_broadcast, .eval = limited<eval_xor>},
+      {.name = "Xor", .since = 7, .traits = kCommutativeExact, .infer = infer_xor, .eval = eval_xor},
+      {.name = "Not",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::exact}},
+       .infer = infer_not,
+       .eval = eval_not},
   };
   return kRows;
 }

@@ -56,7 +56,10 @@ void eval_mod(Eval& node) {
 
 OperatorRows operator_math_mod() {
   static constexpr Operator kRows[] = {
-      {.name = "Mod", .infer = infer_mod, .eval = eval_mod},
+      {.name = "Mod",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::stepped}},
+       .infer = infer_mod,
+       .eval = eval_mod},
   };
   return kRows;
 }

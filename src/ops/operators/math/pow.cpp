@@ -53,8 +53,8 @@ void eval_pow(Eval& node) {
 
 OperatorRows operator_math_pow() {
   static constexpr Operator kRows[] = {
-      {.name = "Pow", .infer = infer_limited_broadcast, .eval = limited<eval_pow>},
-      {.name = "Pow", .since = 7, .infer = infer_broadcast, .eval = eval_pow},
+      {.name = "Pow", .traits = {Nature::elementwise}, .infer = infer_limited_broadcast, .eval = limited<eval_pow>},
+      {.name = "Pow", .since = 7, .traits = {Nature::elementwise}, .infer = infer_broadcast, .eval = eval_pow},
   };
   return kRows;
 }

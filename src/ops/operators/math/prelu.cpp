@@ -50,9 +50,10 @@ void eval_prelu_channels(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_prelu() {
+  static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
   static constexpr Operator kRows[] = {
-      {.name = "PRelu", .infer = infer_prelu_channels, .eval = eval_prelu_channels},
-      {.name = "PRelu", .since = 7, .infer = infer_prelu, .eval = eval_prelu},
+      {.name = "PRelu", .traits = kArithmetic, .infer = infer_prelu_channels, .eval = eval_prelu_channels},
+      {.name = "PRelu", .since = 7, .traits = kArithmetic, .infer = infer_prelu, .eval = eval_prelu},
   };
   return kRows;
 }

@@ -15,20 +15,34 @@ void eval_function(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_transcendental() {
+  static constexpr Traits kPartOfOne = {Nature::elementwise,
+                                        {.rounding = RoundingClass::part_of_one, .range = ValueRange::around_zero}};
   static constexpr Operator kRows[] = {
-      {.name = "Sin", .infer = infer_same_as_first, .eval = eval_function<std::sin>},
-      {.name = "Cos", .infer = infer_same_as_first, .eval = eval_function<std::cos>},
-      {.name = "Tan", .infer = infer_same_as_first, .eval = eval_function<std::tan>},
-      {.name = "Asin", .infer = infer_same_as_first, .eval = eval_function<std::asin>},
-      {.name = "Acos", .infer = infer_same_as_first, .eval = eval_function<std::acos>},
-      {.name = "Atan", .infer = infer_same_as_first, .eval = eval_function<std::atan>},
-      {.name = "Sinh", .infer = infer_same_as_first, .eval = eval_function<std::sinh>},
-      {.name = "Cosh", .infer = infer_same_as_first, .eval = eval_function<std::cosh>},
-      {.name = "Tanh", .infer = infer_same_as_first, .eval = eval_function<std::tanh>},
-      {.name = "Asinh", .infer = infer_same_as_first, .eval = eval_function<std::asinh>},
-      {.name = "Acosh", .infer = infer_same_as_first, .eval = eval_function<std::acosh>},
-      {.name = "Atanh", .infer = infer_same_as_first, .eval = eval_function<std::atanh>},
-      {.name = "Erf", .infer = infer_same_as_first, .eval = eval_function<std::erf>},
+      {.name = "Sin", .traits = kPartOfOne, .infer = infer_same_as_first, .eval = eval_function<std::sin>},
+      {.name = "Cos", .traits = kPartOfOne, .infer = infer_same_as_first, .eval = eval_function<std::cos>},
+      {.name = "Tan", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::tan>},
+      {.name = "Asin", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::asin>},
+      {.name = "Acos", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::acos>},
+      {.name = "Atan", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::atan>},
+      {.name = "Sinh", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::sinh>},
+      {.name = "Cosh", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::cosh>},
+      {.name = "Tanh",
+       .traits = {Nature::elementwise, {.range = ValueRange::around_zero}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::tanh>},
+      {.name = "Asinh",
+       .traits = {Nature::elementwise},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::asinh>},
+      {.name = "Acosh",
+       .traits = {Nature::elementwise},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::acosh>},
+      {.name = "Atanh",
+       .traits = {Nature::elementwise},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::atanh>},
+      {.name = "Erf", .traits = kPartOfOne, .infer = infer_same_as_first, .eval = eval_function<std::erf>},
   };
   return kRows;
 }

@@ -66,17 +66,23 @@ double reciprocal(double x) { return 1 / x; }
 }  // namespace
 
 OperatorRows operator_math_unary() {
+  static constexpr Traits kExact = {Nature::elementwise, {.rounding = RoundingClass::exact}};
+  static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
+  static constexpr Traits kStepped = {Nature::elementwise, {.rounding = RoundingClass::stepped}};
   static constexpr Operator kRows[] = {
-      {.name = "Abs", .infer = infer_abs, .eval = eval_abs},
-      {.name = "Neg", .infer = infer_neg, .eval = eval_neg},
-      {.name = "Sign", .infer = infer_sign, .eval = eval_sign},
-      {.name = "Reciprocal", .infer = infer_same_as_first, .eval = eval_function<reciprocal>},
-      {.name = "Sqrt", .infer = infer_same_as_first, .eval = eval_function<std::sqrt>},
-      {.name = "Exp", .infer = infer_same_as_first, .eval = eval_function<std::exp>},
-      {.name = "Log", .infer = infer_same_as_first, .eval = eval_function<std::log>},
-      {.name = "Ceil", .infer = infer_same_as_first, .eval = eval_function<std::ceil>},
-      {.name = "Floor", .infer = infer_same_as_first, .eval = eval_function<std::floor>},
-      {.name = "Round", .infer = infer_same_as_first, .eval = eval_function<round_even>},
+      {.name = "Abs", .traits = kExact, .infer = infer_abs, .eval = eval_abs},
+      {.name = "Neg", .traits = kExact, .infer = infer_neg, .eval = eval_neg},
+      {.name = "Sign",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::decided, .range = ValueRange::around_zero}},
+       .infer = infer_sign,
+       .eval = eval_sign},
+      {.name = "Reciprocal", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_function<reciprocal>},
+      {.name = "Sqrt", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_function<std::sqrt>},
+      {.name = "Exp", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::exp>},
+      {.name = "Log", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::log>},
+      {.name = "Ceil", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<std::ceil>},
+      {.name = "Floor", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<std::floor>},
+      {.name = "Round", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<round_even>},
   };
   return kRows;
 }

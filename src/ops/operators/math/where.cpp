@@ -67,7 +67,10 @@ void eval_where(Eval& node) {
 
 OperatorRows operator_math_where() {
   static constexpr Operator kRows[] = {
-      {.name = "Where", .infer = infer_where, .eval = eval_where},
+      {.name = "Where",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::exact}},
+       .infer = infer_where,
+       .eval = eval_where},
   };
   return kRows;
 }

@@ -277,11 +277,13 @@ OperatorRows operator_microsoft_attention() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "Attention",
+       .traits = {Nature::product},
        .infer = infer_attention,
        .eval = eval_attention,
        .macs = macs_of_attention},
       {.domain = kMicrosoft,
        .name = "QAttention",
+       .traits = {Nature::product},
        .infer = infer_attention,
        .eval = eval_attention,
        .macs = macs_of_attention},

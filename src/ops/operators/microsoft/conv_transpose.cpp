@@ -78,6 +78,7 @@ OperatorRows operator_microsoft_conv_transpose() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "ConvTransposeWithDynamicPads",
+       .traits = {Nature::product, {.sizes = {2}}},
        .infer = infer_dynamic,
        .eval = eval_dynamic,
        .macs = macs_of_transposed},

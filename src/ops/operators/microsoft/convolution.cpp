@@ -34,10 +34,21 @@ Dim macs_of_quantized(const Infer& node) { return convolution_macs(node, 3); }
 
 OperatorRows operator_microsoft_convolution() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "NhwcConv", .infer = infer_fused, .eval = eval_fused, .macs = macs_of_conv},
-      {.domain = kMicrosoft, .name = "NhwcFusedConv", .infer = infer_fused, .eval = eval_fused, .macs = macs_of_conv},
+      {.domain = kMicrosoft,
+       .name = "NhwcConv",
+       .traits = {Nature::product},
+       .infer = infer_fused,
+       .eval = eval_fused,
+       .macs = macs_of_conv},
+      {.domain = kMicrosoft,
+       .name = "NhwcFusedConv",
+       .traits = {Nature::product},
+       .infer = infer_fused,
+       .eval = eval_fused,
+       .macs = macs_of_conv},
       {.domain = kMicrosoft,
        .name = "QLinearConv",
+       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
        .infer = infer_quantized,
        .eval = eval_quantized,
        .macs = macs_of_quantized},

@@ -256,6 +256,7 @@ OperatorRows operator_microsoft_decoder_attention() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "DecoderMaskedMultiHeadAttention",
+       .traits = {Nature::product},
        .infer = infer_decoder,
        .eval = eval_decoder,
        .macs = macs_of_decoder},

@@ -95,8 +95,18 @@ void eval_inverse(Eval& node) {
 
 OperatorRows operator_microsoft_fourier() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "Rfft", .infer = infer_forward, .eval = eval_forward, .macs = macs_of_forward},
-      {.domain = kMicrosoft, .name = "Irfft", .infer = infer_inverse, .eval = eval_inverse, .macs = macs_of_inverse},
+      {.domain = kMicrosoft,
+       .name = "Rfft",
+       .traits = {Nature::product},
+       .infer = infer_forward,
+       .eval = eval_forward,
+       .macs = macs_of_forward},
+      {.domain = kMicrosoft,
+       .name = "Irfft",
+       .traits = {Nature::product},
+       .infer = infer_inverse,
+       .eval = eval_inverse,
+       .macs = macs_of_inverse},
   };
   return kRows;
 }

@@ -49,6 +49,7 @@ OperatorRows operator_microsoft_fused_conv() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "FusedConv",
+       .traits = {Nature::product},
        .infer = infer_fused_conv,
        .eval = eval_fused_conv,
        .macs = [](const Infer& node) { return convolution_macs(node, 1); }},

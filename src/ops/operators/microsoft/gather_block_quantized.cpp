@@ -96,7 +96,12 @@ void eval_gather(Eval& node) {
 
 OperatorRows operator_microsoft_gather_block_quantized() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "GatherBlockQuantized", .infer = infer_gather, .eval = eval_gather},
+      {.domain = kMicrosoft,
+       .name = "GatherBlockQuantized",
+       .traits = {Nature::movement,
+                  {.rounding = RoundingClass::continuous, .range = ValueRange::unknown, .indices = {1}}},
+       .infer = infer_gather,
+       .eval = eval_gather},
   };
   return kRows;
 }

@@ -167,6 +167,7 @@ OperatorRows operator_microsoft_group_query_attention() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "GroupQueryAttention",
+       .traits = {Nature::product},
        .infer = infer_attention,
        .eval = eval_attention,
        .macs = macs_of_attention},

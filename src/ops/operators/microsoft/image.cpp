@@ -135,8 +135,16 @@ void eval_crop(Eval& node) {
 
 OperatorRows operator_microsoft_image() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "GridSample", .infer = infer_grid_sample, .eval = eval_grid_sample},
-      {.domain = kMicrosoft, .name = "CropAndResize", .infer = infer_crop, .eval = eval_crop},
+      {.domain = kMicrosoft,
+       .name = "GridSample",
+       .traits = {Nature::sampling},
+       .infer = infer_grid_sample,
+       .eval = eval_grid_sample},
+      {.domain = kMicrosoft,
+       .name = "CropAndResize",
+       .traits = {Nature::sampling, {.indices = {2}, .sizes = {3}}},
+       .infer = infer_crop,
+       .eval = eval_crop},
   };
   return kRows;
 }

@@ -194,7 +194,12 @@ Dim macs_of_mixture(const Infer& node) {
 
 OperatorRows operator_microsoft_moe() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "MoE", .infer = infer_mixture, .eval = eval_mixture, .macs = macs_of_mixture},
+      {.domain = kMicrosoft,
+       .name = "MoE",
+       .traits = {Nature::product},
+       .infer = infer_mixture,
+       .eval = eval_mixture,
+       .macs = macs_of_mixture},
   };
   return kRows;
 }

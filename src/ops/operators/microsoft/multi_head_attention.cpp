@@ -203,6 +203,7 @@ OperatorRows operator_microsoft_multi_head_attention() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "MultiHeadAttention",
+       .traits = {Nature::product},
        .infer = infer_attention,
        .eval = eval_attention,
        .macs = macs_of_attention},

@@ -71,11 +71,13 @@ OperatorRows operator_microsoft_pool() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "NhwcMaxPool",
+       .traits = {Nature::pool},
        .infer = infer_max,
        .eval = eval_max,
        .work = pool_work_channels_last},
       {.domain = kMicrosoft,
        .name = "QLinearAveragePool",
+       .traits = {Nature::pool, {.rounding = RoundingClass::coded}},
        .infer = infer_average,
        .eval = eval_average,
        .work = work_of_average},

@@ -144,8 +144,16 @@ void eval_gated(Eval& node) {
 
 OperatorRows operator_microsoft_position_bias() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "RelativePositionBias", .infer = infer_relative, .eval = eval_relative},
-      {.domain = kMicrosoft, .name = "GatedRelativePositionBias", .infer = infer_gated, .eval = eval_gated},
+      {.domain = kMicrosoft,
+       .name = "RelativePositionBias",
+       .traits = {Nature::product},
+       .infer = infer_relative,
+       .eval = eval_relative},
+      {.domain = kMicrosoft,
+       .name = "GatedRelativePositionBias",
+       .traits = {Nature::product},
+       .infer = infer_gated,
+       .eval = eval_gated},
   };
   return kRows;
 }

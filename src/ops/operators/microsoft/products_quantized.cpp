@@ -231,20 +231,27 @@ OperatorRows operator_microsoft_products_quantized() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "MatMulIntegerToFloat",
+       .traits = {Nature::product},
        .infer = infer_to_float,
        .eval = eval_to_float,
        .macs = macs_of_product},
       {.domain = kMicrosoft,
        .name = "DynamicQuantizeMatMul",
+       .traits = {Nature::product},
        .infer = infer_dynamic,
        .eval = eval_dynamic,
        .macs = macs_of_product},
       {.domain = kMicrosoft,
        .name = "MatMulNBits",
+       .traits = {Nature::product},
        .infer = infer_n_bits,
        .eval = eval_n_bits,
        .macs = macs_of_product},
-      {.domain = kMicrosoft, .name = "QGemm", .infer = infer_qgemm, .eval = eval_qgemm},
+      {.domain = kMicrosoft,
+       .name = "QGemm",
+       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
+       .infer = infer_qgemm,
+       .eval = eval_qgemm},
   };
   return kRows;
 }

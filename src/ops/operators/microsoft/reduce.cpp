@@ -32,7 +32,11 @@ void eval_sum(Eval& node) {
 
 OperatorRows operator_microsoft_reduce() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "ReduceSumInteger", .infer = infer_sum, .eval = eval_sum},
+      {.domain = kMicrosoft,
+       .name = "ReduceSumInteger",
+       .traits = {Nature::reduction},
+       .infer = infer_sum,
+       .eval = eval_sum},
   };
   return kRows;
 }

@@ -95,7 +95,11 @@ void eval_rotary(Eval& node) {
 
 OperatorRows operator_microsoft_rotary_embedding() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "RotaryEmbedding", .infer = infer_rotary, .eval = eval_rotary},
+      {.domain = kMicrosoft,
+       .name = "RotaryEmbedding",
+       .traits = {Nature::product, {.indices = {1}}},
+       .infer = infer_rotary,
+       .eval = eval_rotary},
   };
   return kRows;
 }

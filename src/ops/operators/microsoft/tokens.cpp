@@ -112,8 +112,12 @@ void eval_hash(Eval& node) {
 
 OperatorRows operator_microsoft_tokens() {
   static constexpr Operator kRows[] = {
-      {.domain = kMicrosoft, .name = "NGramRepeatBlock", .infer = infer_repeat_block, .eval = eval_repeat_block},
-      {.domain = kMicrosoft, .name = "MurmurHash3", .infer = infer_hash, .eval = eval_hash},
+      {.domain = kMicrosoft,
+       .name = "NGramRepeatBlock",
+       .traits = {Nature::text},
+       .infer = infer_repeat_block,
+       .eval = eval_repeat_block},
+      {.domain = kMicrosoft, .name = "MurmurHash3", .traits = {Nature::text}, .infer = infer_hash, .eval = eval_hash},
   };
   return kRows;
 }

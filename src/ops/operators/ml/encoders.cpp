@@ -272,15 +272,25 @@ OperatorRows operator_ml_encoders() {
   static constexpr Operator kRows[] = {
       {.domain = kMl,
        .name = "CategoryMapper",
+       .traits = {Nature::learner},
        .infer = infer_category_mapper,
        .eval = eval_by_table<MapperCategories>},
-      {.domain = kMl, .name = "LabelEncoder", .infer = set_opposite_dtype, .eval = eval_by_table<EncoderClasses>},
+      {.domain = kMl,
+       .name = "LabelEncoder",
+       .traits = {Nature::learner},
+       .infer = set_opposite_dtype,
+       .eval = eval_by_table<EncoderClasses>},
       {.domain = kMl,
        .name = "LabelEncoder",
        .since = 2,
+       .traits = {Nature::learner},
        .infer = infer_label_encoder,
        .eval = eval_by_table<LabelEncoding>},
-      {.domain = kMl, .name = "OneHotEncoder", .infer = infer_one_hot_encoder, .eval = eval_one_hot_encoder},
+      {.domain = kMl,
+       .name = "OneHotEncoder",
+       .traits = {Nature::learner},
+       .infer = infer_one_hot_encoder,
+       .eval = eval_one_hot_encoder},
   };
   return kRows;
 }

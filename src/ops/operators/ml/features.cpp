@@ -190,12 +190,28 @@ void eval_scaler(Eval& node) {
 OperatorRows operator_ml_features() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "ArrayFeatureExtractor", .infer = infer_extractor, .eval = eval_extractor},
-      {.domain = kMl, .name = "Binarizer", .infer = infer_same_as_first, .eval = eval_binarizer},
-      {.domain = kMl, .name = "FeatureVectorizer", .infer = infer_vectorizer, .eval = eval_vectorizer},
-      {.domain = kMl, .name = "Imputer", .infer = infer_imputer, .eval = eval_imputer},
-      {.domain = kMl, .name = "Normalizer", .infer = infer_normalizer, .eval = eval_normalizer},
-      {.domain = kMl, .name = "Scaler", .infer = infer_scaler, .eval = eval_scaler},
+      {.domain = kMl,
+       .name = "ArrayFeatureExtractor",
+       .traits = {Nature::movement, {.indices = {1}}},
+       .infer = infer_extractor,
+       .eval = eval_extractor},
+      {.domain = kMl,
+       .name = "Binarizer",
+       .traits = {Nature::learner},
+       .infer = infer_same_as_first,
+       .eval = eval_binarizer},
+      {.domain = kMl,
+       .name = "FeatureVectorizer",
+       .traits = {Nature::learner},
+       .infer = infer_vectorizer,
+       .eval = eval_vectorizer},
+      {.domain = kMl, .name = "Imputer", .traits = {Nature::learner}, .infer = infer_imputer, .eval = eval_imputer},
+      {.domain = kMl,
+       .name = "Normalizer",
+       .traits = {Nature::learner},
+       .infer = infer_normalizer,
+       .eval = eval_normalizer},
+      {.domain = kMl, .name = "Scaler", .traits = {Nature::learner}, .infer = infer_scaler, .eval = eval_scaler},
   };
   return kRows;
 }

@@ -134,8 +134,16 @@ void eval_regressor(Eval& node) {
 OperatorRows operator_ml_linear() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "LinearClassifier", .infer = infer_classifier, .eval = eval_classifier},
-      {.domain = kMl, .name = "LinearRegressor", .infer = infer_regressor, .eval = eval_regressor},
+      {.domain = kMl,
+       .name = "LinearClassifier",
+       .traits = {Nature::learner},
+       .infer = infer_classifier,
+       .eval = eval_classifier},
+      {.domain = kMl,
+       .name = "LinearRegressor",
+       .traits = {Nature::learner},
+       .infer = infer_regressor,
+       .eval = eval_regressor},
   };
   return kRows;
 }

@@ -185,9 +185,13 @@ void eval_zip_map(Eval& node) {
 OperatorRows operator_ml_maps() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "CastMap", .infer = infer_cast_map, .eval = eval_cast_map},
-      {.domain = kMl, .name = "DictVectorizer", .infer = infer_dict_vectorizer, .eval = eval_dict_vectorizer},
-      {.domain = kMl, .name = "ZipMap", .infer = infer_zip_map, .eval = eval_zip_map},
+      {.domain = kMl, .name = "CastMap", .traits = {Nature::container}, .infer = infer_cast_map, .eval = eval_cast_map},
+      {.domain = kMl,
+       .name = "DictVectorizer",
+       .traits = {Nature::container},
+       .infer = infer_dict_vectorizer,
+       .eval = eval_dict_vectorizer},
+      {.domain = kMl, .name = "ZipMap", .traits = {Nature::container}, .infer = infer_zip_map, .eval = eval_zip_map},
   };
   return kRows;
 }

@@ -246,8 +246,18 @@ Dim work_of_svm(const Infer& node) {
 OperatorRows operator_ml_svm() {
   constexpr std::string_view kMl = "ai.onnx.ml";
   static constexpr Operator kRows[] = {
-      {.domain = kMl, .name = "SVMClassifier", .infer = infer_classifier, .eval = eval_classifier, .work = work_of_svm},
-      {.domain = kMl, .name = "SVMRegressor", .infer = infer_regressor, .eval = eval_regressor, .work = work_of_svm},
+      {.domain = kMl,
+       .name = "SVMClassifier",
+       .traits = {Nature::learner},
+       .infer = infer_classifier,
+       .eval = eval_classifier,
+       .work = work_of_svm},
+      {.domain = kMl,
+       .name = "SVMRegressor",
+       .traits = {Nature::learner},
+       .infer = infer_regressor,
+       .eval = eval_regressor,
+       .work = work_of_svm},
   };
   return kRows;
 }

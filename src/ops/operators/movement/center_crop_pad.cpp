@@ -49,7 +49,11 @@ void eval_center_crop_pad(Eval& node) {
 
 OperatorRows operator_movement_center_crop_pad() {
   static constexpr Operator kRows[] = {
-      {.name = "CenterCropPad", .since = 18, .infer = infer_center_crop_pad, .eval = eval_center_crop_pad},
+      {.name = "CenterCropPad",
+       .since = 18,
+       .traits = {Nature::movement, {.range = ValueRange::first_or_zero, .sizes = {1}}},
+       .infer = infer_center_crop_pad,
+       .eval = eval_center_crop_pad},
   };
   return kRows;
 }

@@ -53,7 +53,11 @@ void eval_compress(Eval& node) {
 
 OperatorRows operator_movement_compress() {
   static constexpr Operator kRows[] = {
-      {.name = "Compress", .since = 9, .infer = infer_compress, .eval = eval_compress},
+      {.name = "Compress",
+       .since = 9,
+       .traits = {Nature::movement, {.counts_elements = true}},
+       .infer = infer_compress,
+       .eval = eval_compress},
   };
   return kRows;
 }

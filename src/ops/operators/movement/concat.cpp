@@ -61,7 +61,10 @@ void eval_concat(Eval& node) {
 
 OperatorRows operator_movement_concat() {
   static constexpr Operator kRows[] = {
-      {.name = "Concat", .infer = infer_concat, .eval = eval_concat},
+      {.name = "Concat",
+       .traits = {Nature::movement, {.range = ValueRange::all}},
+       .infer = infer_concat,
+       .eval = eval_concat},
   };
   return kRows;
 }

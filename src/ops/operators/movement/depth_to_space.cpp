@@ -84,9 +84,10 @@ void eval_space_to_depth(Eval& node) {
 }  // namespace
 
 OperatorRows operator_movement_depth_to_space() {
+  static constexpr Traits kEachOnce = {Nature::movement, {.moves = Moves::each_once}};
   static constexpr Operator kRows[] = {
-      {.name = "DepthToSpace", .infer = infer_depth_to_space, .eval = eval_depth_to_space},
-      {.name = "SpaceToDepth", .infer = infer_space_to_depth, .eval = eval_space_to_depth},
+      {.name = "DepthToSpace", .traits = kEachOnce, .infer = infer_depth_to_space, .eval = eval_depth_to_space},
+      {.name = "SpaceToDepth", .traits = kEachOnce, .infer = infer_space_to_depth, .eval = eval_space_to_depth},
   };
   return kRows;
 }

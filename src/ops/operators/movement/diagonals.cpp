@@ -68,10 +68,11 @@ void eval_trilu(Eval& node) {
 }  // namespace
 
 OperatorRows operator_movement_diagonals() {
+  static constexpr Traits kFirstOrZero = {Nature::movement, {.range = ValueRange::first_or_zero}};
   static constexpr Operator kRows[] = {
-      {.name = "EyeLike", .since = 9, .infer = infer_eye_like, .eval = eval_eye_like},
-      {.name = "Trilu", .since = 14, .infer = infer_trilu, .eval = eval_trilu},
-      {.domain = kMicrosoft, .name = "Trilu", .infer = infer_trilu, .eval = eval_trilu},
+      {.name = "EyeLike", .since = 9, .traits = {Nature::generator}, .infer = infer_eye_like, .eval = eval_eye_like},
+      {.name = "Trilu", .since = 14, .traits = kFirstOrZero, .infer = infer_trilu, .eval = eval_trilu},
+      {.domain = kMicrosoft, .name = "Trilu", .traits = kFirstOrZero, .infer = infer_trilu, .eval = eval_trilu},
   };
   return kRows;
 }

@@ -79,9 +79,14 @@ void eval_gather_elements(Eval& node) {
 }  // namespace
 
 OperatorRows operator_movement_gather() {
+  static constexpr Traits kMovement = {Nature::movement, {.indices = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "Gather", .infer = infer_gather, .eval = eval_gather},
-      {.name = "GatherElements", .since = 11, .infer = infer_gather_elements, .eval = eval_gather_elements},
+      {.name = "Gather", .traits = kMovement, .infer = infer_gather, .eval = eval_gather},
+      {.name = "GatherElements",
+       .since = 11,
+       .traits = kMovement,
+       .infer = infer_gather_elements,
+       .eval = eval_gather_elements},
   };
   return kRows;
 }

@@ -115,10 +115,15 @@ void eval_scatter_nd(Eval& node) {
 }  // namespace
 
 OperatorRows operator_movement_gather_nd() {
+  static constexpr Traits kMovement = {Nature::movement, {.indices = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "GatherND", .since = 11, .infer = infer_gather_nd, .eval = eval_gather_nd},
-      {.domain = kMicrosoft, .name = "GatherND", .infer = infer_gather_nd, .eval = eval_gather_nd},
-      {.name = "ScatterND", .since = 11, .infer = infer_scatter_nd, .eval = eval_scatter_nd},
+      {.name = "GatherND", .since = 11, .traits = kMovement, .infer = infer_gather_nd, .eval = eval_gather_nd},
+      {.domain = kMicrosoft, .name = "GatherND", .traits = kMovement, .infer = infer_gather_nd, .eval = eval_gather_nd},
+      {.name = "ScatterND",
+       .since = 11,
+       .traits = {Nature::movement, {.range = ValueRange::unknown, .indices = {1}}},
+       .infer = infer_scatter_nd,
+       .eval = eval_scatter_nd},
   };
   return kRows;
 }

@@ -51,7 +51,11 @@ void eval_non_zero(Eval& node) {
 
 OperatorRows operator_movement_non_zero() {
   static constexpr Operator kRows[] = {
-      {.name = "NonZero", .since = 9, .infer = infer_non_zero, .eval = eval_non_zero},
+      {.name = "NonZero",
+       .since = 9,
+       .traits = {Nature::selection, {.counts_elements = true}},
+       .infer = infer_non_zero,
+       .eval = eval_non_zero},
   };
   return kRows;
 }

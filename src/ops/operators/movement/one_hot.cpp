@@ -63,7 +63,11 @@ void eval_one_hot(Eval& node) {
 
 OperatorRows operator_movement_one_hot() {
   static constexpr Operator kRows[] = {
-      {.name = "OneHot", .since = 9, .infer = infer_one_hot, .eval = eval_one_hot},
+      {.name = "OneHot",
+       .since = 9,
+       .traits = {Nature::generator, {.indices = {0}, .sizes = {1}}},
+       .infer = infer_one_hot,
+       .eval = eval_one_hot},
   };
   return kRows;
 }

@@ -73,8 +73,15 @@ void eval_pad(Eval& node) {
 
 OperatorRows operator_movement_pad() {
   static constexpr Operator kRows[] = {
-      {.name = "Pad", .infer = infer_pad, .eval = eval_pad},
-      {.domain = kMicrosoft, .name = "Pad", .infer = infer_pad, .eval = eval_pad},
+      {.name = "Pad",
+       .traits = {Nature::movement, {.range = ValueRange::first_or_zero, .sizes = {1, 3}}},
+       .infer = infer_pad,
+       .eval = eval_pad},
+      {.domain = kMicrosoft,
+       .name = "Pad",
+       .traits = {Nature::movement, {.range = ValueRange::first_or_zero, .sizes = {1}}},
+       .infer = infer_pad,
+       .eval = eval_pad},
   };
   return kRows;
 }

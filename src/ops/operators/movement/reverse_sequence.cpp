@@ -56,7 +56,11 @@ void eval_reverse_sequence(Eval& node) {
 
 OperatorRows operator_movement_reverse_sequence() {
   static constexpr Operator kRows[] = {
-      {.name = "ReverseSequence", .since = 10, .infer = infer_reverse_sequence, .eval = eval_reverse_sequence},
+      {.name = "ReverseSequence",
+       .since = 10,
+       .traits = {Nature::movement, {.moves = Moves::each_once}},
+       .infer = infer_reverse_sequence,
+       .eval = eval_reverse_sequence},
   };
   return kRows;
 }

@@ -37,9 +37,10 @@ void eval_scatter(Eval& node) {
 }  // namespace
 
 OperatorRows operator_movement_scatter() {
+  static constexpr Traits kUnknown = {Nature::movement, {.range = ValueRange::unknown, .indices = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "Scatter", .since = 9, .infer = infer_scatter, .eval = eval_scatter},
-      {.name = "ScatterElements", .since = 11, .infer = infer_scatter, .eval = eval_scatter},
+      {.name = "Scatter", .since = 9, .traits = kUnknown, .infer = infer_scatter, .eval = eval_scatter},
+      {.name = "ScatterElements", .since = 11, .traits = kUnknown, .infer = infer_scatter, .eval = eval_scatter},
   };
   return kRows;
 }

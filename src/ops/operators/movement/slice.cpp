@@ -167,7 +167,10 @@ void eval_slice(Eval& node) {
 
 OperatorRows operator_movement_slice() {
   static constexpr Operator kRows[] = {
-      {.name = "Slice", .infer = infer_slice, .eval = eval_slice},
+      {.name = "Slice",
+       .traits = {Nature::movement, {.sizes = {1, 2, 3, 4}}},
+       .infer = infer_slice,
+       .eval = eval_slice},
   };
   return kRows;
 }

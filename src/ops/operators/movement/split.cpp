@@ -102,7 +102,7 @@ void eval_split(Eval& node) {
 
 OperatorRows operator_movement_split() {
   static constexpr Operator kRows[] = {
-      {.name = "Split", .infer = infer_split, .eval = eval_split},
+      {.name = "Split", .traits = {Nature::movement, {.sizes = {1}}}, .infer = infer_split, .eval = eval_split},
   };
   return kRows;
 }

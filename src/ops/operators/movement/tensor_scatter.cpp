@@ -69,7 +69,11 @@ void eval_tensor_scatter(Eval& node) {
 
 OperatorRows operator_movement_tensor_scatter() {
   static constexpr Operator kRows[] = {
-      {.name = "TensorScatter", .since = 24, .infer = infer_tensor_scatter, .eval = eval_tensor_scatter},
+      {.name = "TensorScatter",
+       .since = 24,
+       .traits = {Nature::movement, {.range = ValueRange::unknown, .indices = {2}}},
+       .infer = infer_tensor_scatter,
+       .eval = eval_tensor_scatter},
   };
   return kRows;
 }

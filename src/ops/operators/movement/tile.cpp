@@ -72,7 +72,7 @@ void eval_tile(Eval& node) {
 
 OperatorRows operator_movement_tile() {
   static constexpr Operator kRows[] = {
-      {.name = "Tile", .infer = infer_tile, .eval = eval_tile},
+      {.name = "Tile", .traits = {Nature::movement, {.sizes = {1}}}, .infer = infer_tile, .eval = eval_tile},
   };
   return kRows;
 }

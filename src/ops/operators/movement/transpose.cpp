@@ -38,7 +38,10 @@ void eval_transpose(Eval& node) {
 
 OperatorRows operator_movement_transpose() {
   static constexpr Operator kRows[] = {
-      {.name = "Transpose", .infer = infer_transpose, .eval = eval_transpose},
+      {.name = "Transpose",
+       .traits = {Nature::movement, {.moves = Moves::each_once}},
+       .infer = infer_transpose,
+       .eval = eval_transpose},
   };
   return kRows;
 }

@@ -137,7 +137,11 @@ void eval_unique(Eval& node) {
 
 OperatorRows operator_movement_unique() {
   static constexpr Operator kRows[] = {
-      {.name = "Unique", .since = 11, .infer = infer_unique, .eval = eval_unique},
+      {.name = "Unique",
+       .since = 11,
+       .traits = {Nature::selection, {.counts_elements = true}},
+       .infer = infer_unique,
+       .eval = eval_unique},
   };
   return kRows;
 }

@@ -133,7 +133,10 @@ void eval_batch_normalization(Eval& node) {
 
 OperatorRows operator_normalization_batch_normalization() {
   static constexpr Operator kRows[] = {
-      {.name = "BatchNormalization", .infer = infer_batch_normalization, .eval = eval_batch_normalization},
+      {.name = "BatchNormalization",
+       .traits = {Nature::normalization},
+       .infer = infer_batch_normalization,
+       .eval = eval_batch_normalization},
   };
   return kRows;
 }

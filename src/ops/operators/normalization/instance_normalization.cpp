@@ -79,8 +79,15 @@ void eval_group_normalization(Eval& node) {
 
 OperatorRows operator_normalization_instance_normalization() {
   static constexpr Operator kRows[] = {
-      {.name = "InstanceNormalization", .infer = infer_instance_normalization, .eval = eval_instance_normalization},
-      {.name = "GroupNormalization", .since = 18, .infer = infer_group_normalization, .eval = eval_group_normalization},
+      {.name = "InstanceNormalization",
+       .traits = {Nature::normalization},
+       .infer = infer_instance_normalization,
+       .eval = eval_instance_normalization},
+      {.name = "GroupNormalization",
+       .since = 18,
+       .traits = {Nature::normalization},
+       .infer = infer_group_normalization,
+       .eval = eval_group_normalization},
   };
   return kRows;
 }

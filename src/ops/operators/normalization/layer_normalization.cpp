@@ -104,8 +104,15 @@ void eval_rms_normalization(Eval& node) {
 
 OperatorRows operator_normalization_layer_normalization() {
   static constexpr Operator kRows[] = {
-      {.name = "LayerNormalization", .infer = infer_layer_normalization, .eval = eval_layer_normalization},
-      {.name = "RMSNormalization", .since = 23, .infer = infer_rms_normalization, .eval = eval_rms_normalization},
+      {.name = "LayerNormalization",
+       .traits = {Nature::normalization},
+       .infer = infer_layer_normalization,
+       .eval = eval_layer_normalization},
+      {.name = "RMSNormalization",
+       .since = 23,
+       .traits = {Nature::normalization},
+       .infer = infer_rms_normalization,
+       .eval = eval_rms_normalization},
   };
   return kRows;
 }

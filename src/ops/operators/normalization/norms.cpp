@@ -123,9 +123,16 @@ Dim work_of_lrn(const Infer& node) {
 
 OperatorRows operator_normalization_norms() {
   static constexpr Operator kRows[] = {
-      {.name = "MeanVarianceNormalization", .since = 9, .infer = infer_mean_variance, .eval = eval_mean_variance},
-      {.name = "LpNormalization", .infer = infer_lp, .eval = eval_lp},
-      {.name = "LRN", .infer = infer_lrn, .eval = eval_lrn, .work = work_of_lrn},
+      {.name = "MeanVarianceNormalization",
+       .since = 9,
+       .traits = {Nature::normalization},
+       .infer = infer_mean_variance,
+       .eval = eval_mean_variance},
+      {.name = "LpNormalization",
+       .traits = {Nature::normalization, {.range = ValueRange::around_zero}},
+       .infer = infer_lp,
+       .eval = eval_lp},
+      {.name = "LRN", .traits = {Nature::normalization}, .infer = infer_lrn, .eval = eval_lrn, .work = work_of_lrn},
   };
   return kRows;
 }

@@ -77,9 +77,18 @@ void infer_softmax(Infer& node) {
 
 OperatorRows operator_normalization_softmax() {
   static constexpr Operator kRows[] = {
-      {.name = "Softmax", .infer = infer_softmax, .eval = [](Eval& node) { eval_lines(node, softmax); }},
-      {.name = "LogSoftmax", .infer = infer_softmax, .eval = [](Eval& node) { eval_lines(node, log_softmax); }},
-      {.name = "Hardmax", .infer = infer_softmax, .eval = [](Eval& node) { eval_lines(node, hardmax); }},
+      {.name = "Softmax",
+       .traits = {Nature::normalization, {.rounding = RoundingClass::part_of_one, .range = ValueRange::part_of_one}},
+       .infer = infer_softmax,
+       .eval = [](Eval& node) { eval_lines(node, softmax); }},
+      {.name = "LogSoftmax",
+       .traits = {Nature::normalization, {.rounding = RoundingClass::activation}},
+       .infer = infer_softmax,
+       .eval = [](Eval& node) { eval_lines(node, log_softmax); }},
+      {.name = "Hardmax",
+       .traits = {Nature::selection, {.range = ValueRange::part_of_one}},
+       .infer = infer_softmax,
+       .eval = [](Eval& node) { eval_lines(node, hardmax); }},
   };
   return kRows;
 }

@@ -69,9 +69,15 @@ void eval_lp(Eval& node) {
 
 OperatorRows operator_pool_global_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "GlobalAveragePool", .infer = infer_global_pool, .eval = eval_average},
-      {.name = "GlobalMaxPool", .infer = infer_global_pool, .eval = eval_max},
-      {.name = "GlobalLpPool", .infer = infer_global_lp_pool, .eval = eval_lp},
+      {.name = "GlobalAveragePool",
+       .traits = {Nature::pool, {.range = ValueRange::first}},
+       .infer = infer_global_pool,
+       .eval = eval_average},
+      {.name = "GlobalMaxPool",
+       .traits = {Nature::pool, {.rounding = RoundingClass::exact, .range = ValueRange::first}},
+       .infer = infer_global_pool,
+       .eval = eval_max},
+      {.name = "GlobalLpPool", .traits = {Nature::pool}, .infer = infer_global_lp_pool, .eval = eval_lp},
   };
   return kRows;
 }

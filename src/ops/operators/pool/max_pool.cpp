@@ -98,7 +98,11 @@ void eval_max_pool(Eval& node) {
 
 OperatorRows operator_pool_max_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "MaxPool", .infer = infer_max_pool, .eval = eval_max_pool, .work = pool_work},
+      {.name = "MaxPool",
+       .traits = {Nature::pool, {.rounding = RoundingClass::exact, .range = ValueRange::first}},
+       .infer = infer_max_pool,
+       .eval = eval_max_pool,
+       .work = pool_work},
   };
   return kRows;
 }

@@ -86,7 +86,11 @@ void eval_max_unpool(Eval& node) {
 
 OperatorRows operator_pool_max_unpool() {
   static constexpr Operator kRows[] = {
-      {.name = "MaxUnpool", .since = 9, .infer = infer_max_unpool, .eval = eval_max_unpool},
+      {.name = "MaxUnpool",
+       .since = 9,
+       .traits = {Nature::movement, {.range = ValueRange::first_or_zero, .sizes = {2}}},
+       .infer = infer_max_unpool,
+       .eval = eval_max_unpool},
   };
   return kRows;
 }

@@ -72,8 +72,12 @@ void eval_lp_pool(Eval& node) {
 
 OperatorRows operator_pool_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "AveragePool", .infer = infer_pool, .eval = eval_average_pool, .work = pool_work},
-      {.name = "LpPool", .infer = infer_lp_pool, .eval = eval_lp_pool, .work = pool_work},
+      {.name = "AveragePool",
+       .traits = {Nature::pool, {.range = ValueRange::first_or_zero}},
+       .infer = infer_pool,
+       .eval = eval_average_pool,
+       .work = pool_work},
+      {.name = "LpPool", .traits = {Nature::pool}, .infer = infer_lp_pool, .eval = eval_lp_pool, .work = pool_work},
   };
   return kRows;
 }

@@ -130,7 +130,12 @@ void eval_roi_align(Eval& node) {
 
 OperatorRows operator_pool_roi_align() {
   static constexpr Operator kRows[] = {
-      {.name = "RoiAlign", .since = 10, .infer = infer_roi_align, .eval = eval_roi_align, .macs = macs_of_roi_align},
+      {.name = "RoiAlign",
+       .since = 10,
+       .traits = {Nature::sampling, {.indices = {2}}},
+       .infer = infer_roi_align,
+       .eval = eval_roi_align,
+       .macs = macs_of_roi_align},
   };
   return kRows;
 }

@@ -100,7 +100,11 @@ Dim work_of_roi_pool(const Infer& node) {
 
 OperatorRows operator_pool_roi_pool() {
   static constexpr Operator kRows[] = {
-      {.name = "MaxRoiPool", .infer = infer_roi_pool, .eval = eval_roi_pool, .work = work_of_roi_pool},
+      {.name = "MaxRoiPool",
+       .traits = {Nature::pool},
+       .infer = infer_roi_pool,
+       .eval = eval_roi_pool,
+       .work = work_of_roi_pool},
   };
   return kRows;
 }

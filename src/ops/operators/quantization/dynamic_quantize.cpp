@@ -22,7 +22,10 @@ void eval_dynamic_quantize(Eval& node) {
 
 OperatorRows operator_quantization_dynamic_quantize() {
   static constexpr Operator kRows[] = {
-      {.name = "DynamicQuantizeLinear", .infer = infer_dynamic_quantize, .eval = eval_dynamic_quantize},
+      {.name = "DynamicQuantizeLinear",
+       .traits = {Nature::quantization},
+       .infer = infer_dynamic_quantize,
+       .eval = eval_dynamic_quantize},
   };
   return kRows;
 }

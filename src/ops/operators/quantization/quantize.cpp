@@ -109,8 +109,11 @@ void eval_dequantize(Eval& node) {
 
 OperatorRows operator_quantization_quantize() {
   static constexpr Operator kRows[] = {
-      {.name = "QuantizeLinear", .infer = infer_quantize, .eval = eval_quantize},
-      {.name = "DequantizeLinear", .infer = infer_dequantize, .eval = eval_dequantize},
+      {.name = "QuantizeLinear", .traits = {Nature::quantization}, .infer = infer_quantize, .eval = eval_quantize},
+      {.name = "DequantizeLinear",
+       .traits = {Nature::quantization, {.rounding = RoundingClass::arithmetic}},
+       .infer = infer_dequantize,
+       .eval = eval_dequantize},
   };
   return kRows;
 }

@@ -50,7 +50,11 @@ void eval_multinomial(Eval& node) {
 
 OperatorRows operator_random_multinomial() {
   static constexpr Operator kRows[] = {
-      {.name = "Multinomial", .infer = infer_multinomial, .eval = eval_multinomial, .is_random = true},
+      {.name = "Multinomial",
+       .traits = {Nature::generator, {.rounding = RoundingClass::random}},
+       .infer = infer_multinomial,
+       .eval = eval_multinomial,
+       .is_random = true},
   };
   return kRows;
 }

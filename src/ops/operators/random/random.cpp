@@ -57,12 +57,13 @@ void eval_bernoulli(Eval& node) {
 }  // namespace
 
 OperatorRows operator_random_random() {
+  static constexpr Traits kRandom = {Nature::generator, {.rounding = RoundingClass::random}};
   static constexpr Operator kRows[] = {
-      {.name = "RandomNormal", .infer = infer_by_shape, .eval = eval_normal, .is_random = true},
-      {.name = "RandomUniform", .infer = infer_by_shape, .eval = eval_uniform, .is_random = true},
-      {.name = "RandomNormalLike", .infer = infer_like, .eval = eval_normal, .is_random = true},
-      {.name = "RandomUniformLike", .infer = infer_like, .eval = eval_uniform, .is_random = true},
-      {.name = "Bernoulli", .infer = infer_like, .eval = eval_bernoulli, .is_random = true},
+      {.name = "RandomNormal", .traits = kRandom, .infer = infer_by_shape, .eval = eval_normal, .is_random = true},
+      {.name = "RandomUniform", .traits = kRandom, .infer = infer_by_shape, .eval = eval_uniform, .is_random = true},
+      {.name = "RandomNormalLike", .traits = kRandom, .infer = infer_like, .eval = eval_normal, .is_random = true},
+      {.name = "RandomUniformLike", .traits = kRandom, .infer = infer_like, .eval = eval_uniform, .is_random = true},
+      {.name = "Bernoulli", .traits = kRandom, .infer = infer_like, .eval = eval_bernoulli, .is_random = true},
   };
   return kRows;
 }

@@ -45,9 +45,11 @@ void eval_arg(Eval& node, Wins wins) {
 OperatorRows operator_reduce_arg_max() {
   static constexpr Operator kRows[] = {
       {.name = "ArgMax",
+       .traits = {Nature::selection},
        .infer = infer_arg,
        .eval = [](Eval& node) { eval_arg(node, [](auto a, auto b) { return a > b; }); }},
       {.name = "ArgMin",
+       .traits = {Nature::selection},
        .infer = infer_arg,
        .eval = [](Eval& node) { eval_arg(node, [](auto a, auto b) { return a < b; }); }},
   };

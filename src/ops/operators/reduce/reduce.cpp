@@ -183,17 +183,23 @@ void infer_min(Infer& node) {
 }  // namespace
 
 OperatorRows operator_reduce_reduce() {
+  static constexpr Traits kReduction = {Nature::reduction, {.sizes = {1}}};
+  static constexpr Traits kExact = {Nature::reduction,
+                                    {.rounding = RoundingClass::exact, .range = ValueRange::first, .sizes = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "ReduceSum", .infer = infer_sum, .eval = eval_reduce<Sum>},
-      {.name = "ReduceMean", .infer = infer_reduction, .eval = eval_reduce<Mean>},
-      {.name = "ReduceMax", .infer = infer_max, .eval = eval_max},
-      {.name = "ReduceMin", .infer = infer_min, .eval = eval_min},
-      {.name = "ReduceProd", .infer = infer_product, .eval = eval_reduce<Product>},
-      {.name = "ReduceSumSquare", .infer = infer_reduction, .eval = eval_reduce<SumSquare>},
-      {.name = "ReduceL1", .infer = infer_reduction, .eval = eval_reduce<L1>},
-      {.name = "ReduceL2", .infer = infer_reduction, .eval = reduce_real<l2>},
-      {.name = "ReduceLogSum", .infer = infer_reduction, .eval = reduce_real<log_sum>},
-      {.name = "ReduceLogSumExp", .infer = infer_reduction, .eval = reduce_real<log_sum_exp>},
+      {.name = "ReduceSum", .traits = kReduction, .infer = infer_sum, .eval = eval_reduce<Sum>},
+      {.name = "ReduceMean",
+       .traits = {Nature::reduction, {.range = ValueRange::first, .sizes = {1}}},
+       .infer = infer_reduction,
+       .eval = eval_reduce<Mean>},
+      {.name = "ReduceMax", .traits = kExact, .infer = infer_max, .eval = eval_max},
+      {.name = "ReduceMin", .traits = kExact, .infer = infer_min, .eval = eval_min},
+      {.name = "ReduceProd", .traits = kReduction, .infer = infer_product, .eval = eval_reduce<Product>},
+      {.name = "ReduceSumSquare", .traits = kReduction, .infer = infer_reduction, .eval = eval_reduce<SumSquare>},
+      {.name = "ReduceL1", .traits = kReduction, .infer = infer_reduction, .eval = eval_reduce<L1>},
+      {.name = "ReduceL2", .traits = kReduction, .infer = infer_reduction, .eval = reduce_real<l2>},
+      {.name = "ReduceLogSum", .traits = kReduction, .infer = infer_reduction, .eval = reduce_real<log_sum>},
+      {.name = "ReduceLogSumExp", .traits = kReduction, .infer = infer_reduction, .eval = reduce_real<log_sum_exp>},
   };
   return kRows;
 }

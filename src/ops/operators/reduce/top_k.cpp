@@ -129,7 +129,10 @@ void eval_top_k(Eval& node) {
 
 OperatorRows operator_reduce_top_k() {
   static constexpr Operator kRows[] = {
-      {.name = "TopK", .infer = infer_top_k, .eval = eval_top_k},
+      {.name = "TopK",
+       .traits = {Nature::selection, {.range = ValueRange::first, .sizes = {1}}},
+       .infer = infer_top_k,
+       .eval = eval_top_k},
   };
   return kRows;
 }

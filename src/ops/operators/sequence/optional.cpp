@@ -39,9 +39,17 @@ void eval_get_element(Eval& node) {
 
 OperatorRows operator_sequence_optional() {
   static constexpr Operator kRows[] = {
-      {.name = "Optional", .since = 15, .infer = infer_optional, .eval = eval_optional},
-      {.name = "OptionalHasElement", .since = 15, .infer = infer_has_element, .eval = eval_has_element},
-      {.name = "OptionalGetElement", .since = 15, .infer = infer_get_element, .eval = eval_get_element},
+      {.name = "Optional", .since = 15, .traits = {Nature::container}, .infer = infer_optional, .eval = eval_optional},
+      {.name = "OptionalHasElement",
+       .since = 15,
+       .traits = {Nature::container},
+       .infer = infer_has_element,
+       .eval = eval_has_element},
+      {.name = "OptionalGetElement",
+       .since = 15,
+       .traits = {Nature::container},
+       .infer = infer_get_element,
+       .eval = eval_get_element},
   };
   return kRows;
 }

@@ -122,8 +122,16 @@ void eval_split(Eval& node) {
 
 OperatorRows operator_sequence_pieces() {
   static constexpr Operator kRows[] = {
-      {.name = "ConcatFromSequence", .since = 11, .infer = infer_join, .eval = eval_join},
-      {.name = "SplitToSequence", .since = 11, .infer = infer_split, .eval = eval_split},
+      {.name = "ConcatFromSequence",
+       .since = 11,
+       .traits = {Nature::container},
+       .infer = infer_join,
+       .eval = eval_join},
+      {.name = "SplitToSequence",
+       .since = 11,
+       .traits = {Nature::container, {.sizes = {1}}},
+       .infer = infer_split,
+       .eval = eval_split},
   };
   return kRows;
 }

@@ -83,13 +83,26 @@ void eval_length(Eval& node) { node.store(0, std::vector<int64_t>{static_cast<in
 }  // namespace
 
 OperatorRows operator_sequence_sequence() {
+  static constexpr Traits kContainer = {Nature::container, {.indices = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "SequenceConstruct", .since = 11, .infer = infer_construct, .eval = eval_construct},
-      {.name = "SequenceEmpty", .since = 11, .infer = infer_empty, .eval = eval_empty},
-      {.name = "SequenceAt", .since = 11, .infer = infer_at, .eval = eval_at},
-      {.name = "SequenceInsert", .since = 11, .infer = infer_insert, .eval = eval_insert},
-      {.name = "SequenceErase", .since = 11, .infer = infer_erase, .eval = eval_erase},
-      {.name = "SequenceLength", .since = 11, .infer = infer_length, .eval = eval_length},
+      {.name = "SequenceConstruct",
+       .since = 11,
+       .traits = {Nature::container},
+       .infer = infer_construct,
+       .eval = eval_construct},
+      {.name = "SequenceEmpty", .since = 11, .traits = {Nature::container}, .infer = infer_empty, .eval = eval_empty},
+      {.name = "SequenceAt", .since = 11, .traits = kContainer, .infer = infer_at, .eval = eval_at},
+      {.name = "SequenceInsert",
+       .since = 11,
+       .traits = {Nature::container, {.indices = {2}}},
+       .infer = infer_insert,
+       .eval = eval_insert},
+      {.name = "SequenceErase", .since = 11, .traits = kContainer, .infer = infer_erase, .eval = eval_erase},
+      {.name = "SequenceLength",
+       .since = 11,
+       .traits = {Nature::container},
+       .infer = infer_length,
+       .eval = eval_length},
   };
   return kRows;
 }

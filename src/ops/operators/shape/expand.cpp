@@ -41,7 +41,11 @@ void eval_expand(Eval& node) {
 
 OperatorRows operator_shape_expand() {
   static constexpr Operator kRows[] = {
-      {.name = "Expand", .since = 8, .infer = infer_expand, .eval = eval_expand},
+      {.name = "Expand",
+       .since = 8,
+       .traits = {Nature::movement, {.sizes = {1}}},
+       .infer = infer_expand,
+       .eval = eval_expand},
   };
   return kRows;
 }

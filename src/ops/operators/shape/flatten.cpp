@@ -32,7 +32,10 @@ void eval_flatten(Eval& node) { node.set_tensor(0, reshaped(node.tensor_in(0), n
 
 OperatorRows operator_shape_flatten() {
   static constexpr Operator kRows[] = {
-      {.name = "Flatten", .infer = infer_flatten, .eval = eval_flatten},
+      {.name = "Flatten",
+       .traits = {Nature::movement, {.moves = Moves::in_order}},
+       .infer = infer_flatten,
+       .eval = eval_flatten},
   };
   return kRows;
 }

@@ -91,9 +91,11 @@ void eval_range(Eval& node) {
 }  // namespace
 
 OperatorRows operator_shape_range() {
+  static constexpr Traits kContinuous = {Nature::generator,
+                                         {.rounding = RoundingClass::continuous, .sizes = {0, 1, 2}}};
   static constexpr Operator kRows[] = {
-      {.name = "Range", .since = 11, .infer = infer_range, .eval = eval_range},
-      {.domain = kMicrosoft, .name = "Range", .infer = infer_range, .eval = eval_range},
+      {.name = "Range", .since = 11, .traits = kContinuous, .infer = infer_range, .eval = eval_range},
+      {.domain = kMicrosoft, .name = "Range", .traits = kContinuous, .infer = infer_range, .eval = eval_range},
   };
   return kRows;
 }

@@ -79,7 +79,10 @@ void eval_reshape(Eval& node) { node.set_tensor(0, reshaped(node.tensor_in(0), n
 
 OperatorRows operator_shape_reshape() {
   static constexpr Operator kRows[] = {
-      {.name = "Reshape", .infer = infer_reshape, .eval = eval_reshape},
+      {.name = "Reshape",
+       .traits = {Nature::movement, {.moves = Moves::in_order, .sizes = {1}}},
+       .infer = infer_reshape,
+       .eval = eval_reshape},
   };
   return kRows;
 }

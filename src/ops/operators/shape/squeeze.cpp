@@ -70,9 +70,10 @@ void eval_reshaped(Eval& node) { node.set_tensor(0, reshaped(node.tensor_in(0), 
 }  // namespace
 
 OperatorRows operator_shape_squeeze() {
+  static constexpr Traits kInOrder = {Nature::movement, {.moves = Moves::in_order, .sizes = {1}}};
   static constexpr Operator kRows[] = {
-      {.name = "Squeeze", .infer = infer_squeeze, .eval = eval_reshaped},
-      {.name = "Unsqueeze", .infer = infer_unsqueeze, .eval = eval_reshaped},
+      {.name = "Squeeze", .traits = kInOrder, .infer = infer_squeeze, .eval = eval_reshaped},
+      {.name = "Unsqueeze", .traits = kInOrder, .infer = infer_unsqueeze, .eval = eval_reshaped},
   };
   return kRows;
 }

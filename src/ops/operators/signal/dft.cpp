@@ -130,7 +130,11 @@ void eval_dft(Eval& node) {
 
 OperatorRows operator_signal_dft() {
   static constexpr Operator kRows[] = {
-      {.name = "DFT", .infer = infer_dft, .eval = eval_dft, .macs = macs_of_dft},
+      {.name = "DFT",
+       .traits = {Nature::product, {.sizes = {1}}},
+       .infer = infer_dft,
+       .eval = eval_dft,
+       .macs = macs_of_dft},
   };
   return kRows;
 }

@@ -75,7 +75,10 @@ void eval_mel(Eval& node) {
 
 OperatorRows operator_signal_mel_weight_matrix() {
   static constexpr Operator kRows[] = {
-      {.name = "MelWeightMatrix", .infer = infer_mel, .eval = eval_mel},
+      {.name = "MelWeightMatrix",
+       .traits = {Nature::generator, {.rounding = RoundingClass::continuous, .sizes = {0, 1}}},
+       .infer = infer_mel,
+       .eval = eval_mel},
   };
   return kRows;
 }

@@ -106,7 +106,11 @@ void eval_stft(Eval& node) {
 
 OperatorRows operator_signal_stft() {
   static constexpr Operator kRows[] = {
-      {.name = "STFT", .infer = infer_stft, .eval = eval_stft, .macs = macs_of_stft},
+      {.name = "STFT",
+       .traits = {Nature::product, {.sizes = {1}}},
+       .infer = infer_stft,
+       .eval = eval_stft,
+       .macs = macs_of_stft},
   };
   return kRows;
 }

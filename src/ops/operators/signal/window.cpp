@@ -39,10 +39,20 @@ void eval_window(Eval& node, const Cosines& window) {
 }  // namespace
 
 OperatorRows operator_signal_window() {
+  static constexpr Traits kContinuous = {Nature::generator, {.rounding = RoundingClass::continuous, .sizes = {0}}};
   static constexpr Operator kRows[] = {
-      {.name = "HannWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kHann); }},
-      {.name = "HammingWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kHamming); }},
-      {.name = "BlackmanWindow", .infer = infer_window, .eval = [](Eval& node) { eval_window(node, kBlackman); }},
+      {.name = "HannWindow",
+       .traits = kContinuous,
+       .infer = infer_window,
+       .eval = [](Eval& node) { eval_window(node, kHann); }},
+      {.name = "HammingWindow",
+       .traits = kContinuous,
+       .infer = infer_window,
+       .eval = [](Eval& node) { eval_window(node, kHamming); }},
+      {.name = "BlackmanWindow",
+       .traits = kContinuous,
+       .infer = infer_window,
+       .eval = [](Eval& node) { eval_window(node, kBlackman); }},
   };
   return kRows;
 }

@@ -71,7 +71,11 @@ void eval_normalizer(Eval& node) {
 
 OperatorRows operator_text_string_normalizer() {
   static constexpr Operator kRows[] = {
-      {.name = "StringNormalizer", .since = 10, .infer = infer_normalizer, .eval = eval_normalizer},
+      {.name = "StringNormalizer",
+       .since = 10,
+       .traits = {Nature::text},
+       .infer = infer_normalizer,
+       .eval = eval_normalizer},
   };
   return kRows;
 }

@@ -97,9 +97,9 @@ void eval_regex(Eval& node) {
 
 OperatorRows operator_text_strings() {
   static constexpr Operator kRows[] = {
-      {.name = "StringConcat", .since = 20, .infer = infer_broadcast, .eval = eval_concat},
-      {.name = "StringSplit", .since = 20, .infer = infer_split, .eval = eval_split},
-      {.name = "RegexFullMatch", .since = 20, .infer = infer_regex, .eval = eval_regex},
+      {.name = "StringConcat", .since = 20, .traits = {Nature::text}, .infer = infer_broadcast, .eval = eval_concat},
+      {.name = "StringSplit", .since = 20, .traits = {Nature::text}, .infer = infer_split, .eval = eval_split},
+      {.name = "RegexFullMatch", .since = 20, .traits = {Nature::text}, .infer = infer_regex, .eval = eval_regex},
   };
   return kRows;
 }

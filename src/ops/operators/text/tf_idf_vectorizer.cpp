@@ -201,7 +201,11 @@ void eval_vectorizer(Eval& node) {
 
 OperatorRows operator_text_tf_idf_vectorizer() {
   static constexpr Operator kRows[] = {
-      {.name = "TfIdfVectorizer", .since = 9, .infer = infer_vectorizer, .eval = eval_vectorizer},
+      {.name = "TfIdfVectorizer",
+       .since = 9,
+       .traits = {Nature::text},
+       .infer = infer_vectorizer,
+       .eval = eval_vectorizer},
   };
   return kRows;
 }

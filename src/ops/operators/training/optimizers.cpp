@@ -133,9 +133,17 @@ void eval_momentum(Eval& node) {
 
 OperatorRows operator_training_optimizers() {
   static constexpr Operator kRows[] = {
-      {.domain = kDomain, .name = "Adagrad", .infer = infer_optimizer<1>, .eval = eval_adagrad},
-      {.domain = kDomain, .name = "Adam", .infer = infer_optimizer<2>, .eval = eval_adam},
-      {.domain = kDomain, .name = "Momentum", .infer = infer_momentum, .eval = eval_momentum},
+      {.domain = kDomain,
+       .name = "Adagrad",
+       .traits = {Nature::training},
+       .infer = infer_optimizer<1>,
+       .eval = eval_adagrad},
+      {.domain = kDomain, .name = "Adam", .traits = {Nature::training}, .infer = infer_optimizer<2>, .eval = eval_adam},
+      {.domain = kDomain,
+       .name = "Momentum",
+       .traits = {Nature::training},
+       .infer = infer_momentum,
+       .eval = eval_momentum},
   };
   return kRows;
 }

@@ -1,0 +1,23 @@
+#include "ops/operator.h"
+
+namespace assay::ops {
+
+// Operators that the reference does not compute: they have traits alone.
+OperatorRows operator_left_out_left_out() {
+  static constexpr Operator kRows[] = {
+      {.name = "ImageDecoder", .since = 20, .traits = {Nature::generator}},
+      {.domain = "ai.onnx.preview.training", .name = "Gradient", .traits = {Nature::training}},
+      {.domain = kMicrosoft,
+       .name = "QEmbedLayerNormalization",
+       .traits = {Nature::normalization, {.indices = {0, 1}}}},
+      {.domain = kMicrosoft, .name = "RemovePadding", .traits = {Nature::movement, {.counts_elements = true}}},
+      {.domain = kMicrosoft,
+       .name = "RestorePadding",
+       .traits = {Nature::movement, {.range = ValueRange::first_or_zero}}},
+      {.domain = kMicrosoft, .name = "SampleOp", .traits = {Nature::elementwise}},
+      {.domain = kMicrosoft, .name = "SparseToDenseMatMul", .traits = {Nature::product}},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

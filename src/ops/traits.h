@@ -1,0 +1,145 @@
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "ir/model.h"
+
+namespace assay::ops {
+
+// Kind of work that an operator does.
+enum class Nature : uint8_t {
+  unknown,        // no operator of the schemas
+  movement,       // elements of operands as they are, at other places
+  elementwise,    // one result, each element from those at its place; operands are broadcast as in numpy
+  conversion,     // numbers of the first operand in another type
+  quantization,   // codes of numbers, or numbers of codes
+  reduction,      // many elements along axes in each element
+  pool,           // the elements of a window in each element
+  sampling,       // elements of a picture at computed places, or these places
+  product,        // sums of products: matrices, convolutions, attention, transforms
+  recurrence,     // products step by step, each with the result of the one before
+  normalization,  // elements by the mean, size or sum of many
+  selection,      // elements or places, picked by size
+  generator,      // results of attributes, sizes, places or chance
+  noise,          // elements as they are, except in training
+  control,        // bodies are run
+  container,      // sequences, optionals and maps
+  text,           // strings and tokens
+  learner,        // encoders, trees and machines of ai.onnx.ml
+  training        // steps of optimizers
+};
+
+// What correct implementations may make of the results, next to the exact ones.
+enum class RoundingClass : uint8_t {
+  exact,
+  arithmetic,   // one rounding of each element
+  continuous,   // some roundings, as many as terms are summed
+  part_of_one,  // the same, relative to 1
+  activation,   // the same, relative to the operand
+  sampled,      // the same, with places that are computed
+  stepped,      // whole numbers: an element near an edge may fall to either side
+  coded,        // codes likewise
+  decided,      // truths or signs likewise
+  selected,     // another element or place, if two are nearly equal
+  random
+};
+
+// Where the elements of the first result lie, at worst.
+enum class ValueRange : uint8_t {
+  unknown,
+  first,          // among the elements of the first operand
+  first_or_zero,  // the same, or 0
+  all,            // among the elements of all operands
+  part_of_one,    // from 0 to 1
+  around_zero     // from -1 to 1
+};
+
+// How elements are moved.
+enum class Moves : uint8_t {
+  freely,
+  each_once,  // all elements, each to one place
+  in_order    // the same, in the same order: dims alone change
+};
+
+// Some of the first 16 operands.
+class OperandSet {
+ public:
+  constexpr OperandSet() = default;
+  constexpr OperandSet(std::initializer_list<uint32_t> operands) {
+    for (const uint32_t operand : operands) bits_ = static_cast<uint16_t>(bits_ | (1U << operand));
+  }
+  constexpr bool contains(uint32_t operand) const { return operand < 16 && (bits_ >> operand & 1U) != 0; }
+  constexpr bool is_empty() const { return bits_ == 0; }
+
+ private:
+  uint16_t bits_ = 0;
+};
+
+constexpr RoundingClass usual_rounding(Nature nature) {
+  switch (nature) {
+    case Nature::movement:
+    case Nature::generator:
+    case Nature::noise:
+    case Nature::control:
+    case Nature::container:
+      return RoundingClass::exact;
+    case Nature::conversion:
+      return RoundingClass::arithmetic;
+    case Nature::quantization:
+      return RoundingClass::coded;
+    case Nature::sampling:
+      return RoundingClass::sampled;
+    case Nature::selection:
+      return RoundingClass::selected;
+    default:
+      return RoundingClass::continuous;
+  }
+}
+
+// What a row of an operator says next to its nature.
+struct TraitDetails {
+  std::optional<RoundingClass> rounding;  // usual_rounding() if it is left out
+  std::optional<ValueRange> range;        // of movements `first`, of others `unknown` if it is left out
+  Moves moves = Moves::freely;
+  bool is_commutative = false;
+  bool counts_elements = false;
+  OperandSet indices = {};
+  OperandSet sizes = {};
+};
+
+// Facts about an operator that hold in all its versions, for all who treat operators of a kind alike.
+struct Traits {
+  constexpr Traits(Nature kind, const TraitDetails& details = {})  // NOLINT: most rows say no more than the nature
+      : nature(kind),
+        rounding(details.rounding.value_or(usual_rounding(kind))),
+        range(details.range.value_or(kind == Nature::movement ? ValueRange::first : ValueRange::unknown)),
+        moves(details.moves),
+        is_commutative(details.is_commutative),
+        counts_elements(details.counts_elements),
+        indices(details.indices),
+        sizes(details.sizes) {}
+
+  constexpr bool is(Nature kind) const { return nature == kind; }
+
+  Nature nature;
+  RoundingClass rounding;
+  ValueRange range;
+  Moves moves;           // of a movement
+  bool is_commutative;   // operands may be given in any order
+  bool counts_elements;  // elements of the operands decide the dims of the results, as in NonZero
+  OperandSet indices;    // operands whose elements are places along dims
+  OperandSet sizes;      // operands whose elements decide the dims of the results, as in Reshape
+};
+
+// Traits of an operator of the schemas; Nature::unknown for other names.
+const Traits& traits(std::string_view domain, std::string_view name);
+// Traits of the operator that has the node's name, also where a function of the model stands in its place.
+const Traits& traits(const ir::Model& model, ir::NodeId node);
+// Names of the operators of ai.onnx that are so, sorted.
+std::vector<std::string_view> operators_that(bool (*are)(const Traits& traits));
+
+}  // namespace assay::ops
