@@ -1,20 +1,16 @@
 #include "analysis/input_roles.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 
 #include "base/text.h"
+#include "ops/traits.h"
 #include "tensor/casts.h"
 
 namespace assay::analysis {
 namespace {
 
 using exec::InputRole;
-
-// Operators whose first operand passes on unchanged in value.
-constexpr std::array<std::string_view, 10> kMovers = {"Identity",  "Cast",    "Reshape", "Unsqueeze", "Squeeze",
-                                                      "Transpose", "Flatten", "Expand",  "Slice",     "Concat"};
 
 class RoleFinder {
  public:
@@ -40,24 +36,26 @@ class RoleFinder {
       for (const ir::Use& use : ir::uses(model_, value)) {
         const ir::Node& node = model_[use.user];
         if (node.is_outputs) continue;
-        if (is_mover(node, use)) open.push_back(node.results[0]);
+        if (passes_on(node, use)) open.push_back(node.results[0]);
         look_at(node, use);
       }
     }
   }
 
-  bool is_mover(const ir::Node& node, const ir::Use& use) const {
-    const std::string_view op = model_.text(node.op);
-    const bool is_data = op == "Concat" || use.index == 0;
-    return is_data && std::ranges::find(kMovers, op) != kMovers.end() && !node.results.empty() &&
-           node.results[0].valid();
+  // True if the elements are those of the first result, or among them.
+  bool passes_on(const ir::Node& node, const ir::Use& use) const {
+    const ops::Traits& traits = ops::traits(model_, use.user);
+    const bool is_data = use.index == 0 || traits.range == ops::ValueRange::all;
+    return is_data && (traits.is(ops::Nature::movement) || traits.is(ops::Nature::conversion)) &&
+           !node.results.empty() && node.results[0].valid();
   }
 
   void look_at(const ir::Node& node, const ir::Use& use) {
     const std::string_view op = model_.text(node.op);
     const uint32_t index = use.index;
-    const bool is_gather = op == "Gather" || op == "GatherElements" || op == "GatherND" || op == "GatherBlockQuantized";
-    if (is_gather && index == 1) limit_by_dim(node.operands[0].value, op == "GatherND" ? 0 : axis_of(node));
+    const ops::Traits& traits = ops::traits(model_, use.user);
+    if (traits.is(ops::Nature::movement) && traits.indices.contains(index))
+      limit_by_dim(node.operands[0].value, op.ends_with("ND") ? 0 : axis_of(node));
     if (op == "EmbedLayerNormalization" && index < 2 && node.operands.size() > 4) {
       limit_by_dim(node.operands[index == 0 ? 2 : 4].value, 0);
     }

@@ -22,6 +22,23 @@ TEST(InputRoles, the_smallest_table_limits_an_index_also_through_a_cast) {
   EXPECT_EQ(found[0].rows, 2);
 }
 
+TEST(InputRoles, AnIndexIsFollowedThroughAllThatMovesElements) {
+  const std::vector<InputRole> found = roles(
+      "g (int64[4] ids) => (float[4] a) <float[5] table = {1, 2, 3, 4, 5}, int64[1] twice = {2}> "
+      "{ first, second = Split<axis = 0, num_outputs = 2>(ids) all = Tile(first, twice) a = Gather(table, all) }");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rows, 5);
+}
+
+TEST(InputRoles, PlacesOfScatteredElementsAreLimited) {
+  const std::vector<InputRole> found = roles(
+      "g (int64[2] ids, float[2] updates) => (float[3] y) <float[3] data = {1, 2, 3}> "
+      "{ y = ScatterElements(data, ids, updates) }");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].name, "ids");
+  EXPECT_EQ(found[0].rows, 3);
+}
+
 TEST(InputRoles, masks_go_by_their_name) {
   const std::vector<InputRole> found = roles(
       "g (int64[2] attention_mask, float[2] mask_like) => (float[2] y) { f = Cast <to = 1> (attention_mask) "

@@ -1,112 +1,21 @@
 #include "analysis/rounding.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <string_view>
 
 #include "ir/queries.h"
 #include "ir/written.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::analysis {
 namespace {
 
-using Words = std::span<const std::string_view>;
-
-constexpr std::string_view kExact[] = {"Identity",
-                                       "Reshape",
-                                       "Transpose",
-                                       "Squeeze",
-                                       "Unsqueeze",
-                                       "Flatten",
-                                       "Slice",
-                                       "Split",
-                                       "Concat",
-                                       "Gather",
-                                       "GatherElements",
-                                       "GatherND",
-                                       "ScatterND",
-                                       "ScatterElements",
-                                       "Scatter",
-                                       "Expand",
-                                       "Tile",
-                                       "Pad",
-                                       "MaxPool",
-                                       "GlobalMaxPool",
-                                       "Relu",
-                                       "Where",
-                                       "Max",
-                                       "Min",
-                                       "Clip",
-                                       "Neg",
-                                       "Abs",
-                                       "Shape",
-                                       "Size",
-                                       "Constant",
-                                       "EyeLike",
-                                       "SpaceToDepth",
-                                       "DepthToSpace",
-                                       "ReverseSequence",
-                                       "Trilu",
-                                       "Not",
-                                       "And",
-                                       "Or",
-                                       "Xor",
-                                       "IsNaN",
-                                       "IsInf",
-                                       "ReduceMax",
-                                       "ReduceMin",
-                                       "ConstantOfShape",
-                                       "OneHot",
-                                       "Compress",
-                                       "Optional",
-                                       "OptionalGetElement",
-                                       "SequenceAt",
-                                       "SequenceConstruct",
-                                       "SequenceInsert",
-                                       "Dropout",
-                                       "SplitToSequence",
-                                       "ConcatFromSequence",
-                                       "MaxUnpool",
-                                       "Col2Im",
-                                       "CenterCropPad",
-                                       "If",
-                                       "Loop",
-                                       "Scan",
-                                       "SequenceMap"};
-constexpr std::string_view kArithmetic[] = {"Add",
-                                            "Sub",
-                                            "Mul",
-                                            "Div",
-                                            "Sqrt",
-                                            "Reciprocal",
-                                            "LeakyRelu",
-                                            "PRelu",
-                                            "DequantizeLinear",
-                                            "ThresholdedRelu",
-                                            "Cast",
-                                            "CastLike",
-                                            "BitCast"};
-constexpr std::string_view kPartsOfOne[] = {"Sigmoid", "HardSigmoid", "Erf", "Softmax", "Sin", "Cos"};
-constexpr std::string_view kActivations[] = {"Gelu", "FastGelu",  "QuickGelu", "BiasGelu", "Swish",
-                                             "Mish", "HardSwish", "Silu",      "Elu",      "Selu",
-                                             "Celu", "Softplus",  "LogSoftmax"};
-constexpr std::string_view kSteps[] = {"Floor", "Ceil", "Round", "Mod", "QuantizeLinear", "DynamicQuantizeLinear"};
-constexpr std::string_view kDecisions[] = {"Sign", "Less", "LessOrEqual", "Greater", "GreaterOrEqual", "Equal"};
-constexpr std::string_view kSelections[] = {"ArgMax", "ArgMin",  "TopK",   "NonZero",       "NonMaxSuppression",
-                                            "Unique", "Hardmax", "Shrink", "CenterPointBox"};
-constexpr std::string_view kRandom[] = {"RandomNormal",      "RandomNormalLike", "RandomUniform",
-                                        "RandomUniformLike", "Bernoulli",        "Multinomial"};
-
-// Operators whose coordinates are computed in float32; sizes of Resize follow from its scales, which are exact.
-constexpr std::string_view kSampling[] = {"Resize",   "Upsample",   "GridSample",
-                                          "RoiAlign", "AffineGrid", "CropAndResize"};
+using ops::RoundingClass;
 
 // The share for a Range, whose steps may be added up one by one: about seven times the amplitude is allowed.
 constexpr double kShareOfSteps = 1.0 / 6;
-
-bool has(Words words, std::string_view op) { return std::ranges::find(words, op) != words.end(); }
 
 double last_dim(const tensor::Datum& datum) {
   if (!datum.is_tensor() || datum.tensor().shape().empty()) return 1;
@@ -153,15 +62,20 @@ bool has_reduction(const ir::Model& model, ir::NodeId node) {
          ir::written_word(model, model[node], "reduction").value_or("none") != "none";
 }
 
-bool is_sum(std::string_view op) {
-  return op.starts_with("Reduce") || op.ends_with("Normalization") || op.ends_with("Pool") || op == "LRN" ||
-         op == "CumSum" || op == "MeanVarianceNormalization";
+bool is_softmax(std::string_view op) { return op.find("Softmax") != std::string_view::npos; }
+
+bool adds_along_axes(const ops::Traits& traits, std::string_view op) {
+  return traits.is(ops::Nature::reduction) || traits.is(ops::Nature::pool) ||
+         (traits.is(ops::Nature::normalization) && !is_softmax(op));
 }
 
+bool adds_operands(std::string_view op) { return op == "Sum" || op == "Mean"; }
+
 // Products or elements that are summed into one element of the result; 1 if none are.
-double sum_length(std::string_view op, std::span<const tensor::Datum> inputs, std::span<const tensor::Datum> outputs) {
+double sum_length(const ops::Traits& traits, std::string_view op, std::span<const tensor::Datum> inputs,
+                  std::span<const tensor::Datum> outputs) {
   const double results = std::max(count_of(outputs, 0), 1.0);
-  if (op == "Sum" || op == "Mean") return static_cast<double>(inputs.size());
+  if (adds_operands(op)) return static_cast<double>(inputs.size());
   if (op.starts_with("Scatter")) return greatest_multiplicity(inputs[1]);
   if (op.ends_with("DFT") || op == "STFT") return std::max(greatest_dim(inputs), greatest_dim(outputs));
   if (op.find("MatMul") != std::string_view::npos || op == "Einsum") return std::max(last_dim(inputs[0]), 2.0);
@@ -172,12 +86,12 @@ double sum_length(std::string_view op, std::span<const tensor::Datum> inputs, st
   if (op.find("Conv") != std::string_view::npos && inputs.size() > 1) {
     return std::max(count_of(inputs, 1) / first_dim(inputs[1]), 2.0);
   }
-  if (op == "LSTM" || op == "GRU" || op == "RNN" || op == "DynamicQuantizeLSTM") {
+  if (traits.is(ops::Nature::recurrence)) {
     return first_dim(inputs[0]) * (last_dim(inputs[1]) + last_dim(inputs[2]));
   }
   if (op.find("Attention") != std::string_view::npos) return count_of(inputs, 1) + last_dim(inputs[0]);
-  if (op.find("Softmax") != std::string_view::npos) return last_dim(inputs[0]);
-  if (is_sum(op)) return std::max({count_of(inputs, 0) / results, last_dim(inputs[0]), 2.0});
+  if (is_softmax(op)) return last_dim(inputs[0]);
+  if (adds_along_axes(traits, op)) return std::max({count_of(inputs, 0) / results, last_dim(inputs[0]), 2.0});
   return 1;
 }
 
@@ -191,25 +105,27 @@ bool is_training(std::span<const tensor::Datum> inputs) {
 // True if an operator that samples pictures takes elements as they are.
 bool takes_nearest_elements(const ir::Model& model, ir::NodeId node) {
   const std::string_view op = model.text(model[node].op);
-  if (op != "Resize" && op != "Upsample" && op != "GridSample") return false;
-  if (model.find_attribute(model[node], "mode") == nullptr) return op != "GridSample";
+  const bool is_resize = op == "Resize" || op == "Upsample";
+  if (!is_resize && op != "GridSample") return false;
+  if (model.find_attribute(model[node], "mode") == nullptr) return is_resize;
   return ir::written_word(model, model[node], "mode") == "nearest";
 }
 
-Rounding continuous(std::string_view op, std::span<const tensor::Datum> inputs,
+Rounding continuous(const ops::Traits& traits, std::string_view op, std::span<const tensor::Datum> inputs,
                     std::span<const tensor::Datum> outputs) {
   Rounding rounding{.kind = RoundingKind::rounded, .inputs = 1, .output = 4};
-  if (has(kArithmetic, op)) return {.kind = RoundingKind::rounded, .output = 3};
+  if (traits.rounding == RoundingClass::arithmetic) return {.kind = RoundingKind::rounded, .output = 3};
   if (op == "Range") return {.kind = RoundingKind::rounded, .output = 3 + count_of(outputs, 0) * kShareOfSteps};
-  const double terms = inputs.empty() ? 1 : sum_length(op, inputs, outputs);
+  const double terms = inputs.empty() ? 1 : sum_length(traits, op, inputs, outputs);
   if (terms > 1) rounding.inputs = std::max(std::sqrt(terms / 2), 1.0);
   if (terms > 1) rounding.output += std::sqrt(terms / 3);
-  rounding.adds_elements = is_sum(op) || op == "Sum" || op == "Mean" || op.starts_with("Scatter");
+  rounding.adds_elements = adds_along_axes(traits, op) || adds_operands(op) || op.starts_with("Scatter");
   rounding.makes_codes = op.starts_with("DynamicQuantize");
-  rounding.counts_one = has(kPartsOfOne, op);
+  rounding.counts_one = traits.rounding == RoundingClass::part_of_one;
   rounding.moves_first_only = op == "Pow";  // a power of a negative number has no neighbours
-  rounding.counts_input = has(kActivations, op);
-  if (has(kSampling, op)) {
+  rounding.counts_input = traits.rounding == RoundingClass::activation;
+  // Places are computed in float32; sizes of Resize follow from its scales, which are exact.
+  if (traits.rounding == RoundingClass::sampled) {
     rounding.output += std::max(greatest_dim(inputs), greatest_dim(outputs));
     rounding.counts_plane = true;  // an element between two that differ is off by a part of their difference
     rounding.moves_first_only = op == "Resize" || op == "Upsample";
@@ -230,24 +146,24 @@ bool folds_weights(const ir::Model& model, ir::NodeId node, std::span<const tens
 Rounding rounding_of(const ir::Model& model, ir::NodeId node, std::span<const tensor::Datum> inputs,
                      std::span<const tensor::Datum> outputs) {
   const std::string_view op = model.text(model[node].op);
-  if (has(kRandom, op) || (op == "Dropout" && is_training(inputs))) return {.kind = RoundingKind::random};
+  const ops::Traits& traits = ops::traits(model, node);
+  if (traits.rounding == RoundingClass::random || (op == "Dropout" && is_training(inputs)))
+    return {.kind = RoundingKind::random};
   if (std::ranges::none_of(inputs, is_floating) && op != "DequantizeLinear") {
-    const bool computes = std::ranges::any_of(outputs, is_floating) && !has(kExact, op);
-    return computes ? continuous(op, inputs, outputs) : Rounding();
+    const bool computes = std::ranges::any_of(outputs, is_floating) && traits.rounding != RoundingClass::exact;
+    return computes ? continuous(traits, op, inputs, outputs) : Rounding();
   }
   const bool is_reduced = has_reduction(model, node);
-  if (has(kExact, op) && !is_reduced) return {};
+  if (traits.rounding == RoundingClass::exact && !is_reduced) return {};
   const bool is_cast_to_steps = op.starts_with("Cast") && !outputs.empty() && !is_floating(outputs[0]);
-  if (is_cast_to_steps || has(kDecisions, op)) return {.kind = RoundingKind::decided};
-  if (has(kSteps, op)) {
-    return {.kind = RoundingKind::quantized, .inputs = op.ends_with("QuantizeLinear") ? 4.0 : 0.0, .output = 2};
-  }
-  if (op.starts_with("QLinear") || op == "QGemm") return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
-  if (has(kSelections, op) || (!outputs.empty() && !is_floating(outputs[0]))) {
+  if (is_cast_to_steps || traits.rounding == RoundingClass::decided) return {.kind = RoundingKind::decided};
+  if (traits.rounding == RoundingClass::stepped) return {.kind = RoundingKind::quantized, .output = 2};
+  if (traits.rounding == RoundingClass::coded) return {.kind = RoundingKind::quantized, .inputs = 4, .output = 2};
+  if (traits.rounding == RoundingClass::selected || (!outputs.empty() && !is_floating(outputs[0]))) {
     return {.kind = RoundingKind::selected, .free_axis = free_axis(model, node)};
   }
   if (takes_nearest_elements(model, node)) return {.kind = RoundingKind::rounded, .picks_places = true};
-  Rounding rounding = continuous(op, inputs, outputs);
+  Rounding rounding = continuous(traits, op, inputs, outputs);
   rounding.folds_weights = folds_weights(model, node, inputs);
   return rounding;
 }

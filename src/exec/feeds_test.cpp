@@ -77,5 +77,16 @@ TEST(SignatureOf, tells_defaults_types_and_shape_inputs) {
   EXPECT_EQ(find_port(signature.inputs, "y"), nullptr);
 }
 
+// By traits: what is compared, padded and picked is a size as well.
+TEST(SignatureOf, FollowsSizesThroughEveryArithmetic) {
+  const Signature signature = signature_of(testing_support::parsed(
+      "g (float[batch, 3] x, int64[1] size, int64[1] other) => (y) <int64[1] k = {1}, int64[2] pads = {0, 1}> "
+      "{ b = LessOrEqual(size, other) s = Cast<to = 7>(b) p = Pad(s, pads) t = Tile(p, k) y = Expand(x, t) }"));
+  ASSERT_EQ(signature.inputs.size(), 3U);
+  EXPECT_FALSE(signature.inputs[0].is_shape);
+  EXPECT_TRUE(signature.inputs[1].is_shape);
+  EXPECT_TRUE(signature.inputs[2].is_shape);
+}
+
 }  // namespace
 }  // namespace assay::exec
