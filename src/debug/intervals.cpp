@@ -8,7 +8,9 @@
 #include <string_view>
 #include <vector>
 
+#include "ir/queries.h"
 #include "ir/walk.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::debug {
@@ -42,39 +44,6 @@ Interval absolute(const Interval& a) {
 
 // The interval of a function that only rises.
 Interval risen(const Interval& a, double (*function)(double)) { return {function(a.low), function(a.high)}; }
-
-constexpr std::string_view kMoving[] = {"Identity",
-                                        "Reshape",
-                                        "Transpose",
-                                        "Squeeze",
-                                        "Unsqueeze",
-                                        "Flatten",
-                                        "Slice",
-                                        "Split",
-                                        "Gather",
-                                        "Expand",
-                                        "GatherElements",
-                                        "Tile",
-                                        "GlobalMaxPool",
-                                        "MaxPool",
-                                        "ReduceMax",
-                                        "ReduceMin",
-                                        "Cast",
-                                        "Dropout",
-                                        "GatherND",
-                                        "Upsample",
-                                        "ReduceMean",
-                                        "Mean",
-                                        "GlobalAveragePool",
-                                        "SpaceToDepth",
-                                        "DepthToSpace"};
-constexpr std::string_view kWithZero[] = {"AveragePool", "Pad"};
-constexpr std::string_view kOfOne[] = {"Sigmoid", "Softmax", "HardSigmoid"};
-constexpr std::string_view kAroundZero[] = {"Tanh", "Erf", "Sin", "Cos", "Softsign"};
-
-bool has(std::span<const std::string_view> words, std::string_view op) {
-  return std::ranges::find(words, op) != words.end();
-}
 
 class Intervals {
  public:
@@ -110,11 +79,9 @@ class Intervals {
     return tensor::load_elements<double>(model_[id].tensor);
   }
 
-  ValueId operand(ir::NodeId node, size_t index) const {
-    return index < model_[node].operands.size() ? model_[node].operands[index].value : ValueId();
-  }
+  ValueId operand(ir::NodeId node, uint32_t index) const { return ir::operand(model_, node, index); }
 
-  Interval in(ir::NodeId node, size_t index) {
+  Interval in(ir::NodeId node, uint32_t index) {
     const ValueId value = operand(node, index);
     if (!value) return {};
     const auto found = known_.find(value);
@@ -146,11 +113,24 @@ class Intervals {
   Interval of_node(ir::NodeId node) {
     const std::string_view op = model_.text(model_[node].op);
     const Interval a = in(node, 0);
-    if (has(kMoving, op)) return a;
-    if (has(kOfOne, op)) return {0, 1};
-    if (has(kAroundZero, op)) return {-1, 1};
-    if (has(kWithZero, op)) return hull(a, {0, 0});
-    if (op == "Concat" || op == "Max" || op == "Min" || op == "Where") return of_all(node, op);
+    switch (ops::traits(model_, node).range) {
+      case ops::ValueRange::first:
+        return a;
+      case ops::ValueRange::first_or_zero:
+        return hull(a, {0, 0});
+      case ops::ValueRange::all:
+        return of_all(node, op);
+      case ops::ValueRange::part_of_one:
+        return {0, 1};
+      case ops::ValueRange::around_zero:
+        return {-1, 1};
+      default:
+        return of_numbers(node, op, a);
+    }
+  }
+
+  Interval of_numbers(ir::NodeId node, std::string_view op, const Interval& a) {
+    if (op == "Max" || op == "Min" || op == "Where") return of_all(node, op);
     if (op == "Add") return a + in(node, 1);
     if (op == "Sub") return a + -in(node, 1);
     if (op == "Mul") return operand(node, 0) == operand(node, 1) ? square(a) : a * in(node, 1);
@@ -190,12 +170,12 @@ class Intervals {
   }
 
   // Given as an operand; an open end where it is left out.
-  Interval limit(ir::NodeId node, size_t index) { return operand(node, index) ? in(node, index) : Interval(); }
+  Interval limit(ir::NodeId node, uint32_t index) { return operand(node, index) ? in(node, index) : Interval(); }
 
   Interval of_all(ir::NodeId node, std::string_view op) {
-    const size_t first = op == "Where" ? 1 : 0;
+    const uint32_t first = op == "Where" ? 1 : 0;
     Interval all = in(node, first);
-    for (size_t i = first + 1; i < model_[node].operands.size(); ++i) {
+    for (uint32_t i = first + 1; i < model_[node].operands.size(); ++i) {
       const Interval other = in(node, i);
       if (op == "Max")
         all = {std::max(all.low, other.low), std::max(all.high, other.high)};

@@ -44,6 +44,9 @@ TEST(Intervals, FollowTheirOperators) {
   expect(of("Max(x, two)"), 2, 3);
   expect(of("Exp(x)"), std::exp(-2.0), std::exp(3.0));
   expect(of("Div(x, two)"), -1, 1.5);
+  expect(of("Sign(x)"), -1, 1);
+  expect(of("Trilu(w)"), -3, 2);
+  expect(of("Mean(two, x)"), -2, 3);
 }
 
 // Column 0 has weights 1 and 2, column 1 has -1 and -3.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ir/walk.h"
+#include "ops/traits.h"
 
 namespace assay::lint {
 namespace {
@@ -14,15 +15,9 @@ constexpr std::array<std::string_view, 24> kTakeAnyData = {
     "Expand", "Tile",           "Slice",    "Pad",       "Squeeze",         "Unsqueeze", "Split",
     "TopK",   "Flatten",        "Compress", "Transpose", "Identity",        "Concat",    "Add",
     "Mul",    "Where",          "Trilu"};
-// Operators whose floating elements say sizes or are looked up.
-constexpr std::array<std::string_view, 5> kReadFloats = {"Range", "Resize", "Upsample", "OneHot", "NonMaxSuppression"};
-// Operators of which elements of any type decide how large the results are.
-constexpr std::array<std::string_view, 3> kCountElements = {"NonZero", "Unique", "NonMaxSuppression"};
 
-template <size_t N>
-bool is_among(const std::array<std::string_view, N>& ops, std::string_view op) {
-  return std::ranges::find(ops, op) != ops.end();
-}
+// True if elements of all operands decide how large the results are. A Compress looks at its condition alone.
+bool counts_all(const ops::Traits& traits) { return traits.counts_elements && traits.is(ops::Nature::selection); }
 
 }  // namespace
 
@@ -58,7 +53,7 @@ void MadeUpValues::follow(ir::NodeId node) {
 MadeUp MadeUpValues::shape_of(ir::NodeId node, ir::ValueId result) const {
   if (has_known_shape(result)) return {};
   MadeUp found = deciding_content(node);
-  const bool counts = is_among(kCountElements, model_.text(model_[node].op));
+  const bool counts = counts_all(ops::traits(model_, node));
   ir::for_each_operand(model_, node, [&](ir::ValueId value) {
     found = found | facts_[value.index].shape;
     if (counts) found = found | facts_[value.index].content;
@@ -79,10 +74,11 @@ MadeUp MadeUpValues::deciding_content(ir::NodeId node) const {
 }
 
 bool MadeUpValues::decides(ir::NodeId node, uint32_t operand, ir::ValueId value) const {
-  const std::string_view op = model_.text(model_[node].op);
+  const ops::Traits& traits = ops::traits(model_, node);
   const ops::Type& type = subject_.inference.type(value);
-  if (type.is_tensor() && (tensor::is_floating(type.dtype))) return is_among(kReadFloats, op);
-  return operand != 0 || !is_among(kTakeAnyData, op);
+  if (type.is_tensor() && tensor::is_floating(type.dtype))
+    return traits.sizes.contains(operand) || traits.indices.contains(operand) || counts_all(traits);
+  return operand != 0 || std::ranges::find(kTakeAnyData, model_.text(model_[node].op)) == kTakeAnyData.end();
 }
 
 bool MadeUpValues::has_known_shape(ir::ValueId value) const {

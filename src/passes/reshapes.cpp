@@ -1,16 +1,16 @@
 #include "passes/reshapes.h"
 
 #include <algorithm>
-#include <array>
 
 #include "ir/queries.h"
+#include "ops/traits.h"
 
 namespace assay::passes {
 
 bool is_reshape(PassRun& run, ir::NodeId node) {
-  constexpr std::array<std::string_view, 4> kOps = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
   if (!node || run.model()[node].is_outputs || has_references(run.model()[node])) return false;
-  return std::ranges::any_of(kOps, [&](std::string_view op) { return run.is_op(node, op); });
+  const std::string_view op = run.model().text(run.model()[node].op);
+  return ops::traits("", op).moves == ops::Moves::in_order && op != "Identity" && run.is_op(node, op);
 }
 
 std::optional<std::vector<int64_t>> reshape_target(const ops::Dims& dims) {

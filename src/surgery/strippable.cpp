@@ -7,6 +7,7 @@
 #include <tuple>
 
 #include "ir/walk.h"
+#include "ops/traits.h"
 #include "schema/schema.h"
 
 namespace assay::surgery {
@@ -29,8 +30,8 @@ constexpr std::array kRules = {WeightRule{"Conv", kAll, 1},     WeightRule{"Conv
                                WeightRule{"Gather", 1, kLarge}, WeightRule{"Slice", 1, kLarge}};
 constexpr WeightRule kUnknownOperator = {"", kAll, kLarge};
 
-bool is_followed(std::string_view op) {
-  return op == "QuantizeLinear" || op == "DequantizeLinear" || op == "Transpose";
+bool is_followed(std::string_view domain, std::string_view op) {
+  return ops::traits(domain, op).is(ops::Nature::quantization) || op == "Transpose";
 }
 
 class WeightSearch {
@@ -100,7 +101,8 @@ class WeightSearch {
     if (value.constant) is_weight_[id.index] = is_strippable(model_[value.constant], least);
     if (value.producer) {
       const ir::Node& node = model_[value.producer];
-      if (is_followed(model_.text(node.op)) && !node.operands.empty()) reach(node.operands[0].value, least);
+      if (is_followed(model_.text(node.domain), model_.text(node.op)) && !node.operands.empty())
+        reach(node.operands[0].value, least);
       return;
     }
     const auto arguments = arguments_.find(id);

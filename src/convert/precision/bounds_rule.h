@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "convert/precision/value_bounds.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 
@@ -12,8 +13,8 @@ class BoundsRule {
  public:
   BoundsRule(const ValueBounds& known, const ir::Node& node) : known_(known), node_(node) {}
 
-  // The bounds of the node's results, by its operator's rule (operator_bounds.cpp).
-  Bounds apply(std::string_view op) const;
+  // Bounds of the node's results, by the rule of its operator or of its kind (operator_bounds.cpp).
+  Bounds apply(std::string_view op, const ops::Traits& traits) const;
 
   size_t count() const { return node_.operands.size(); }
   bool has(size_t i) const { return i < count() && node_.operands[i].value; }

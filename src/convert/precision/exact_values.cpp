@@ -8,6 +8,7 @@
 #include "convert/precision/control_flow.h"
 #include "convert/precision/typed_by_attribute.h"
 #include "convert/precision/value_bounds.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -48,7 +49,6 @@ constexpr std::array kSinks = {
     Sink{"Tan", 0, kAngle, true},
     Sink{"Upsample", 1, kPlace},
 };
-constexpr std::array<std::string_view, 5> kComparisons = {"Equal", "Greater", "GreaterOrEqual", "Less", "LessOrEqual"};
 constexpr std::array<std::string_view, 2> kCasts = {"Cast", "CastLike"};
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
@@ -123,11 +123,15 @@ class ExactFinder {
       follow(node.operands[sink.operand].value, sink.reason);
     }
     if (is_one_of(op(id), kCasts)) look_at_cast(node);
-    if (is_one_of(op(id), kComparisons) && std::ranges::any_of(node.operands, [this](const ir::Use& use) {
+    if (is_comparison(id) && std::ranges::any_of(node.operands, [this](const ir::Use& use) {
           return is_float(use.value) && is_counted_[use.value.index];
         })) {
       for (const ir::Use& use : node.operands) follow(use.value, kCompared);
     }
+  }
+
+  bool is_comparison(ir::NodeId id) const {
+    return ops::traits(model_, id).rounding == ops::RoundingClass::decided && model_[id].operands.size() == 2;
   }
 
   void look_at_cast(const ir::Node& node) {

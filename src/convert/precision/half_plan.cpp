@@ -1,7 +1,6 @@
 #include "convert/precision/half_plan.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -12,15 +11,14 @@
 #include "convert/precision/half_rules.h"
 #include "convert/precision/typed_by_attribute.h"
 #include "convert/precision/wide_values.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
 
 using tensor::DType;
 
-constexpr std::array<std::string_view, 3> kControlFlow = {"If", "Loop", "Scan"};
-
-// The outcome of a node: a layer or not, and its reason for staying float32.
+// Whether a node counts as a layer, and why it stays float32.
 struct Outcome {
   bool is_layer = true;
   std::string reason = {};
@@ -195,8 +193,8 @@ class HalfPlanner {
 
   Outcome convert_control_flow(ir::NodeId id) {
     const std::vector<TypeTie> ties = control_flow_ties(model_, id, floats_.callees[id].version);
-    const std::string_view op = floats_.callees[id].schema->name;
-    const bool is_known = std::ranges::find(kControlFlow, op) != kControlFlow.end();
+    const bool is_known =
+        ops::traits(model_, id).is(ops::Nature::control) && floats_.callees[id].schema->name != "SequenceMap";
     bool is_converted = false;
     for (const TypeTie& tie : ties) {
       if (!is_known || !may_convert(id, tie)) continue;

@@ -6,23 +6,29 @@
 #include "base/text.h"
 #include "convert/precision/half_misfits.h"
 #include "ir/written.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
 
-// Operators in which 16 bits only cost accuracy: their results are decided by rounding, or summed up over a whole axis.
-constexpr std::array<std::string_view, 5> kPointless = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear",
-                                                        "CumSum", "MeanVarianceNormalization"};
-// Operators that make their result up are converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
+// What makes its result up is converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
 constexpr std::array<std::string_view, 10> kGenerators = {
     "Bernoulli",       "BlackmanWindow", "EyeLike",          "HammingWindow", "HannWindow",
     "MelWeightMatrix", "RandomNormal",   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
 constexpr std::array<std::string_view, 2> kQuantizers = {"QuantizeLinear", "DynamicQuantizeLinear"};
-constexpr std::array<std::string_view, 4> kQuantized = {"DequantizeLinear", "DynamicQuantizeLinear", "MatMulInteger",
-                                                        "ConvInteger"};
 
 bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
+}
+
+// Where 16 bits only cost accuracy: results are decided by rounding, or summed up over a whole axis.
+bool is_pointless(const ops::Traits& traits, std::string_view op) {
+  return traits.is(ops::Nature::quantization) || op == "CumSum" || op == "MeanVarianceNormalization";
+}
+
+// The numbers that codes stand for, or the sums of products of codes.
+bool makes_quantized(const ops::Traits& traits, std::string_view op) {
+  return (traits.is(ops::Nature::quantization) && op != "QuantizeLinear") || op.ends_with("Integer");
 }
 
 }  // namespace
@@ -44,7 +50,7 @@ void HalfRules::note_sources(ir::NodeId id) {
   if (callees_[id].function || !callees_[id].schema) return;
   const ir::Node& node = model_[id];
   const schema::Schema& schema = *callees_[id].schema;
-  bool is_quantized = is_one_of(schema.name, kQuantized);
+  bool is_quantized = makes_quantized(ops::traits(model_, id), schema.name);
   if (schema.name == "Cast" && !node.operands.empty() && node.operands[0].value) {
     const ir::ValueId from = node.operands[0].value;
     is_quantized = quantized_[from.index] && holds_[from.index] != Holds::float32;
@@ -63,7 +69,7 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) const {
   if (std::string reason = unfit_values(node); !reason.empty()) return reason;
   if (is_one_of(callee.schema->name, kGenerators)) return "it generates its result";
   if (forced_[id.index]) return {};
-  if (is_one_of(callee.schema->name, kPointless)) return "its result would only lose accuracy";
+  if (is_pointless(ops::traits(model_, id), callee.schema->name)) return "its result would only lose accuracy";
   if (callee.schema->name == "Clip" && is_cast_to_half(node)) return "what it cuts off would become infinite";
   if (is_quantized(node)) return "it works on quantized values";
   if (!exact_.reasons[id.index].empty()) return std::string(exact_.reasons[id.index]);

@@ -39,11 +39,9 @@ Bounds product(const Bounds& a, const Bounds& b) {
 }
 
 Bounds same(const BoundsRule& rule) { return rule.in(0); }
-Bounds all(const BoundsRule& rule) { return rule.hull(); }
 Bounds ordinary(const BoundsRule&) { return {}; }
 Bounds share(const BoundsRule&) { return {0, 1, false, true}; }
 Bounds fraction(const BoundsRule&) { return Bounds::known(0, 1); }
-Bounds unit(const BoundsRule&) { return Bounds::known(-1, 1); }
 Bounds with_zero(const BoundsRule& rule) { return join(rule.in(0), Bounds::known(-2, 0)); }
 Bounds relu(const BoundsRule& rule) { return within(rule.in(0), 0, HUGE_VAL); }
 Bounds absolute(const BoundsRule& rule) {
@@ -230,100 +228,69 @@ constexpr std::array kRows = std::to_array<Row>({
     {"Add", sum},
     {"Attention", ordinary},
     {"AveragePool", same},
-    {"BatchNormalization", ordinary},
     {"BiasGelu", ordinary},
-    {"Cast", cast},
     {"Ceil", same},
     {"Clip", clip},
-    {"Compress", same},
-    {"Concat", all},
     {"ConstantOfShape", filled},
     {"Conv", layer},
     {"ConvTranspose", layer},
-    {"Cos", unit},
-    {"DepthToSpace", same},
     {"Div", quotient},
-    {"Dropout", same},
-    {"EmbedLayerNormalization", ordinary},
-    {"Erf", unit},
     {"Exp", exponential},
-    {"Expand", same},
     {"EyeLike", fraction},
-    {"Flatten", same},
     {"Floor", same},
     {"FusedMatMul", layer},
-    {"Gather", same},
-    {"GatherElements", same},
-    {"GatherND", same},
     {"Gemm", layer},
-    {"GlobalAveragePool", same},
-    {"GlobalMaxPool", same},
-    {"GroupNormalization", ordinary},
-    {"HardSigmoid", fraction},
-    {"Hardmax", fraction},
-    {"Identity", same},
-    {"InstanceNormalization", ordinary},
-    {"LRN", ordinary},
-    {"LayerNormalization", ordinary},
     {"LeakyRelu", with_zero},
     {"Log", logarithm},
-    {"LogSoftmax", ordinary},
-    {"LpNormalization", unit},
     {"MatMul", layer},
     {"Max", greatest},
-    {"MaxPool", same},
-    {"Mean", all},
-    {"MeanVarianceNormalization", ordinary},
     {"Min", least},
     {"Mul", multiplied},
     {"MultiHeadAttention", ordinary},
     {"Neg", negated},
     {"Pad", padded},
     {"Pow", power},
-    {"RMSNormalization", ordinary},
     {"Reciprocal", reciprocal},
     {"ReduceL1", sum_of_magnitudes},
     {"ReduceL2", length},
-    {"ReduceMax", same},
-    {"ReduceMean", same},
-    {"ReduceMin", same},
     {"ReduceProd", reduced_product},
     {"ReduceSum", reduced_sum},
     {"ReduceSumSquare", sum_of_squares},
     {"Relu", relu},
-    {"Reshape", same},
     {"Resize", same},
-    {"ReverseSequence", same},
     {"Round", same},
     {"Sigmoid", share},
-    {"Sign", unit},
-    {"SimplifiedLayerNormalization", ordinary},
-    {"Sin", unit},
-    {"SkipLayerNormalization", ordinary},
-    {"SkipSimplifiedLayerNormalization", ordinary},
-    {"Slice", same},
     {"Softmax", share},
-    {"Softsign", unit},
-    {"SpaceToDepth", same},
-    {"Split", same},
     {"Sqrt", root},
-    {"Squeeze", same},
     {"Sub", difference},
     {"Sum", sum},
-    {"Tanh", unit},
-    {"Tile", same},
-    {"TopK", same},
-    {"Transpose", same},
-    {"Unsqueeze", same},
     {"Where", chosen},
 });
 
+// Of an operator without a row of its own: what it is given may come out of it, if nothing else is known.
+Bounds bounds_of_kind(const BoundsRule& rule, const ops::Traits& traits) {
+  if (traits.is(ops::Nature::conversion)) return cast(rule);
+  switch (traits.range) {
+    case ops::ValueRange::first:
+      return same(rule);
+    case ops::ValueRange::first_or_zero:
+      return join(same(rule), Bounds::known(0, 0));
+    case ops::ValueRange::all:
+      return rule.hull();
+    case ops::ValueRange::part_of_one:
+      return fraction(rule);
+    case ops::ValueRange::around_zero:
+      return Bounds::known(-1, 1);
+    default:
+      return traits.is(ops::Nature::normalization) ? ordinary(rule) : join(rule.hull(), {});
+  }
+}
+
 }  // namespace
 
-// Bounds by operator; the results of one without a rule may be any of its operands.
-Bounds BoundsRule::apply(std::string_view op) const {
+Bounds BoundsRule::apply(std::string_view op, const ops::Traits& traits) const {
   const auto* row = std::ranges::find(kRows, op, &Row::op);
-  return row == kRows.end() ? join(hull(), {}) : row->rule(*this);
+  return row != kRows.end() ? row->rule(*this) : bounds_of_kind(*this, traits);
 }
 
 }  // namespace assay::convert

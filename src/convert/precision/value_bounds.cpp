@@ -64,7 +64,7 @@ void ValueBounds::walk(ir::GraphId graph) {
     if (!model_.bodies(node).empty()) join_bodies(node);
     if (callee.function || !callee.schema || !model_.bodies(node).empty() || callee.schema->name == "Constant")
       continue;
-    Bounds found = BoundsRule(*this, node).apply(callee.schema->name);
+    Bounds found = BoundsRule(*this, node).apply(callee.schema->name, ops::traits(model_, id));
     found.low = std::clamp(found.low, -kMost, kMost);
     found.high = std::clamp(found.high, -kMost, kMost);
     for (const ir::ValueId result : node.results) {

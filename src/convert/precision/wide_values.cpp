@@ -6,6 +6,7 @@
 
 #include "convert/precision/value_bounds.h"
 #include "ir/queries.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -18,10 +19,8 @@ bool is_cast(const ir::Model& model, const HalfPlan& plan, ir::ValueId value) {
   return false;
 }
 
-// Operators that use masks; moves may come before.
+// What masks are used by.
 constexpr std::array<std::string_view, 6> kMasked = {"Add", "Sum", "Sub", "Where", "Max", "Min"};
-constexpr std::array<std::string_view, 8> kMoves = {"Identity", "Unsqueeze", "Squeeze", "Reshape",
-                                                    "Expand",   "Transpose", "Slice",   "Tile"};
 
 bool is_one_of(std::string_view op, std::span<const std::string_view> ops) {
   return std::ranges::find(ops, op) != ops.end();
@@ -43,8 +42,8 @@ bool may_be_mask(const ir::Model& model, const FloatModel& floats, ir::ValueId i
       const bool is_argument = is_mask_argument(*callee.schema, use.index);
       if (!is_argument && callee.op && callee.op->macs) return false;
       is_mask = is_mask || is_argument || is_one_of(callee.schema->name, kMasked);
-      if (use.index == 0 && is_one_of(callee.schema->name, kMoves) && !user.results.empty() && user.results[0])
-        moved.push_back(user.results[0]);
+      const bool is_moved = use.index == 0 && ops::traits(model, use.user).is(ops::Nature::movement);
+      if (is_moved && !user.results.empty() && user.results[0]) moved.push_back(user.results[0]);
     }
   }
   return is_mask;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "convert/quantize/qdq_rules.h"
+#include "ir/queries.h"
 #include "ir/walk.h"
 #include "ir/written.h"
 #include "ops/evaluate.h"
@@ -66,11 +67,7 @@ bool is_same_constant(passes::PassRun& run, ir::ValueId a, ir::ValueId b) {
          std::ranges::equal(first->bytes(), second->bytes());
 }
 
-ir::ValueId operand(const ir::Node& node, uint32_t index) {
-  return index < node.operands.size() ? node.operands[index].value : ir::ValueId{};
-}
-
-// True if the second node gives back what the first one took, but for the rounding.
+// Whether the second node gives back what the first one took, but for the rounding.
 bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
   const ir::Model& model = run.model();
   const ir::Node& first = model[quantize];
@@ -78,8 +75,8 @@ bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
   const auto integer_of = [&](const ir::Node& node, std::string_view name, int64_t otherwise) {
     return ir::written_integer(model, node, name).value_or(otherwise);
   };
-  return is_same_constant(run, operand(first, 1), operand(second, 1)) &&
-         is_same_constant(run, operand(first, 2), operand(second, 2)) &&
+  return is_same_constant(run, ir::operand(model, quantize, 1), ir::operand(model, dequantize, 1)) &&
+         is_same_constant(run, ir::operand(model, quantize, 2), ir::operand(model, dequantize, 2)) &&
          integer_of(first, "axis", 1) == integer_of(second, "axis", 1) &&
          integer_of(first, "block_size", 0) == integer_of(second, "block_size", 0);
 }
@@ -112,11 +109,11 @@ void dequantize_constants(passes::PassRun& run, const std::function<bool(ir::Nod
 void remove_pairs(passes::PassRun& run) {
   const ir::Model& model = run.model();
   for (const ir::NodeId node : nodes_of(run, "DequantizeLinear")) {
-    const ir::ValueId codes = operand(model[node], 0);
+    const ir::ValueId codes = ir::operand(model, node, 0);
     if (!codes || model[codes].kind != ir::ValueKind::result || model[node].results.empty()) continue;
     const ir::NodeId quantize = model[codes].producer;
     if (!run.is_op(quantize, "QuantizeLinear") || model[quantize].graph != model[node].graph) continue;
-    const ir::ValueId source = operand(model[quantize], 0);
+    const ir::ValueId source = ir::operand(model, quantize, 0);
     const ir::ValueId result = model[node].results[0];
     if (!source || !result || !is_pair(run, quantize, node) || !run.rewriter().can_replace(result, source)) {
       run.skip(node, "its result is not what was quantized");

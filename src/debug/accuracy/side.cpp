@@ -7,6 +7,7 @@
 #include "ir/naming.h"
 #include "ir/walk.h"
 #include "ops/evaluate.h"
+#include "ops/traits.h"
 
 namespace assay::debug {
 namespace {
@@ -16,10 +17,10 @@ using ir::NodeId;
 using ir::ValueId;
 
 // Layers that runtimes merge with those behind them: elementwise ones, and sums of spelled norms and softmax.
-constexpr std::array<std::string_view, 24> kMerged = {
-    "Add",         "Sub",      "Mul", "Div",        "Erf", "Tanh",       "Sigmoid",   "Sqrt",
-    "Pow",         "Exp",      "Log", "Reciprocal", "Neg", "Clip",       "Relu",      "Cast",
-    "HardSigmoid", "Softplus", "Min", "Max",        "Abs", "ReduceMean", "ReduceSum", "ReduceMax"};
+bool is_merged(const ops::Traits& traits) {
+  return traits.is(ops::Nature::elementwise) || traits.is(ops::Nature::conversion) || traits.is(ops::Nature::reduction);
+}
+
 // Products into whose weights a BatchNormalization behind them is folded.
 constexpr std::array<std::string_view, 3> kFoldedInto = {"Conv", "ConvTranspose", "Gemm"};
 
@@ -140,7 +141,7 @@ std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) 
 bool Side::may_be_unused(NodeId maker, NodeId user, const Datum& shown) const {
   const std::string_view op = model_.text(model_[maker].op);
   const bool is_folded = has(kFoldedInto, op) && model_.text(model_[user].op) == "BatchNormalization";
-  return has(kMerged, op) || is_folded || (is_numeric(shown) && !are_finite(shown));
+  return is_merged(ops::traits(model_, maker)) || is_folded || (is_numeric(shown) && !are_finite(shown));
 }
 
 std::optional<Samples> Side::merged_value(ValueId wanted, NodeId user, size_t depth) {

@@ -14,6 +14,7 @@
 #include "ops/evaluate.h"
 #include "ops/inference.h"
 #include "ops/resolve.h"
+#include "ops/traits.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
@@ -193,7 +194,8 @@ class Comparison {
     const std::string_view own = model_.text(a.op), other = other_.model.text(b.op);
     if (own != other || model_.text(a.domain) != other_.model.text(b.domain)) {
       // A Cast or a quantizer that was put behind the layer is looked through.
-      const bool is_behind = other == "Cast" || other == "DequantizeLinear" || other == "QuantizeLinear";
+      const ops::Traits& traits = ops::traits(other_.model, theirs);
+      const bool is_behind = traits.is(ops::Nature::conversion) || traits.is(ops::Nature::quantization);
       const NodeId before = is_behind ? ir::producer(other_.model, ir::operand(other_.model, theirs, 0)) : NodeId();
       if (before && !mine_.contains(ir::operand(other_.model, theirs, 0))) return compare(mine, before);
       return tell("operator", mine, fmt::format("it is {}, in the other model {}", printable(own), printable(other)));

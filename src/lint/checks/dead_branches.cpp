@@ -42,19 +42,14 @@ void check_where(const Subject& subject, ir::NodeId id, Findings& findings) {
                            values.front() ? 2 : 1));
 }
 
-void report_dead_branches(const Subject& subject, ir::NodeId id, Findings& findings) {
-  const std::string_view op = subject.model.text(subject.model[id].op);
-  if (op == "If") check_if(subject, id, findings);
-  if (op == "Loop") check_loop(subject, id, findings);
-  if (op == "Where") check_where(subject, id, findings);
-}
-
 }  // namespace
 
 Check check_dead_branches() {
   return {"branches and loop bodies that never run",
           65,
-          {{.at_node = report_dead_branches, .ops = {"If", "Loop", "Where"}}}};
+          {{.at_node = check_if, .ops = {"If"}},
+           {.at_node = check_loop, .ops = {"Loop"}},
+           {.at_node = check_where, .ops = {"Where"}}}};
 }
 
 }  // namespace assay::lint

@@ -1,13 +1,15 @@
 #include <fmt/format.h>
 
 #include "lint/check.h"
+#include "ops/traits.h"
 
 namespace assay::lint {
 namespace {
 
-// True for nodes that stay on purpose: constants themselves, and stored forms of quantised or sparse weights.
-bool stays(std::string_view op) {
-  return op == "Constant" || op == "ConstantOfShape" || op == "QuantizeLinear" || op == "DequantizeLinear";
+// What stays on purpose: constants themselves, and what quantised or sparse weights are stored as.
+bool stays(const ir::Model& model, ir::NodeId node) {
+  const std::string_view op = model.text(model[node].op);
+  return op == "Constant" || op == "ConstantOfShape" || ops::traits(model, node).is(ops::Nature::quantization);
 }
 
 class ConstantNodes {
@@ -45,12 +47,12 @@ void look_at_folding(const Subject& subject, Findings& findings) {
   if (!subject.is_sound) return;
   const ConstantNodes constants(subject);
   for (const ir::NodeId id : ir::nodes(model, model.main_graph())) {
-    if (!constants.contains(id) || stays(model.text(model[id].op))) continue;
+    if (!constants.contains(id) || stays(model, id)) continue;
     bool ends_here = false;
     for (const ir::ValueId result : model[id].results) {
       if (!result.valid()) continue;
       for (const ir::Use& use : ir::uses(model, result)) {
-        ends_here = ends_here || !constants.contains(use.user) || stays(model.text(model[use.user].op));
+        ends_here = ends_here || !constants.contains(use.user) || stays(model, use.user);
       }
     }
     if (ends_here) {

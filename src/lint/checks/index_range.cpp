@@ -5,20 +5,18 @@
 #include "base/text.h"
 #include "lint/check.h"
 #include "ops/eval.h"
+#include "ops/traits.h"
 
 namespace assay::lint {
 namespace {
 
 constexpr int64_t kGreatestInt32 = std::numeric_limits<int32_t>::max();
 
-// Operands that hold places or sizes. Ends of slices may be beyond everything: that is how "to the end" is written.
-struct IndexOperand {
-  std::string_view op;
-  uint32_t operand;
-};
-constexpr IndexOperand kIndexOperands[] = {
-    {"Gather", 1}, {"GatherElements", 1}, {"GatherND", 1}, {"ScatterElements", 1}, {"ScatterND", 1}, {"Reshape", 1},
-    {"Expand", 1}, {"Tile", 1},           {"Pad", 1},      {"ConstantOfShape", 0}};
+bool has_indices(const ops::Traits& traits) { return !traits.indices.is_empty() || !traits.sizes.is_empty(); }
+
+// Ends of slices and counts of steps may be beyond everything: that is how "to the end" and "until it ends" are
+// written.
+bool may_be_endless(std::string_view op) { return op == "Slice" || op == "Loop"; }
 
 void report_sizes(const Subject& subject, ir::NodeId id, Findings& findings) {
   const ir::Model& model = subject.model;
@@ -47,14 +45,15 @@ void report_indices(const Subject& subject, ir::NodeId id, uint32_t operand, Fin
 }
 
 void report_indices(const Subject& subject, ir::NodeId id, Findings& findings) {
-  for (const IndexOperand& index : kIndexOperands) {
-    if (index.op == subject.model.text(subject.model[id].op)) report_indices(subject, id, index.operand, findings);
+  const ops::Traits& traits = ops::traits(subject.model, id);
+  for (uint32_t i = 0; i < subject.model[id].operands.size(); ++i) {
+    if (traits.indices.contains(i) || traits.sizes.contains(i)) report_indices(subject, id, i, findings);
   }
 }
 
 std::vector<std::string_view> ops_with_indices() {
-  std::vector<std::string_view> ops;
-  for (const IndexOperand& index : kIndexOperands) ops.push_back(index.op);
+  std::vector<std::string_view> ops = ops::operators_that(has_indices);
+  std::erase_if(ops, may_be_endless);
   return ops;
 }
 

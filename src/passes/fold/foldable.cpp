@@ -1,16 +1,12 @@
 #include "passes/fold/foldable.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
 #include <set>
 #include <string_view>
 
 namespace assay::passes {
 namespace {
-
-// Folding these would undo what they are there for: the precision that a backend is to compute in.
-constexpr std::array<std::string_view, 3> kQuantising = {"QuantizeLinear", "DequantizeLinear", "DynamicQuantizeLinear"};
 
 class Search {
  public:
@@ -110,7 +106,8 @@ class Search {
     const ops::Callee callee = run_.callee(node);
     if (!callee.function && !callee.op) return kUnknown;
     if (callee.function) return why_not(callee.function->body);
-    if (std::ranges::count(kQuantising, callee.op->name) > 0) return "quantisation is kept";
+    // Folding would undo what quantisation is there for: the precision that a backend is to compute in.
+    if (callee.op->traits.is(ops::Nature::quantization)) return "quantisation is kept";
     if (callee.op->is_random || (callee.schema && !callee.schema->deterministic)) return "its result is random";
     for (const ir::GraphId body : model_.bodies(model_[node])) {
       if (const std::string_view reason = why_not(body); !reason.empty()) return reason;

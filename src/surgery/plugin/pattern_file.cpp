@@ -9,16 +9,13 @@
 #include "base/text.h"
 #include "base/yaml.h"
 #include "formats/plugin_config.h"
+#include "ops/traits.h"
 
 namespace assay::surgery {
 namespace {
 
 using formats::parse_attribute_value;
 using formats::parse_names;
-
-// Two operands of these give the same result in either order.
-constexpr std::array<std::string_view, 11> kCommutative = {"Add", "Mul", "And",   "Or",         "Xor",      "Max",
-                                                           "Min", "Sum", "Equal", "BitwiseAnd", "BitwiseOr"};
 
 void check_keys(const YamlNode& node, std::span<const std::string_view> known, std::string_view what) {
   if (node.kind != YamlNode::Kind::map) node.fail_here(what);
@@ -105,9 +102,7 @@ match::PatternNode parse_node(const YamlNode& node) {
   if (node.find("domain")) made.domain = text_of(node, "domain", "");
   made.inputs = names_of(node, "inputs");
   made.outputs = names_of(node, "outputs");
-  const auto commutes_in = [](const std::string& op) {
-    return std::ranges::find(kCommutative, op) != kCommutative.end();
-  };
+  const auto commutes_in = [](const std::string& op) { return ops::traits("", op).is_commutative; };
   const bool has_two = made.inputs.size() == 2 && std::ranges::find(made.inputs, "") == made.inputs.end();
   const bool commutes = has_two && std::ranges::all_of(made.ops, commutes_in);
   made.is_commutative = flag_of(node, "commutative", commutes);

@@ -1,5 +1,7 @@
+#include <algorithm>
 #include <array>
 
+#include "ops/traits.h"
 #include "surgery/shard/rules.h"
 
 namespace assay::surgery {
@@ -71,25 +73,23 @@ void follow_reduction(Region& region, NodeId node, uint32_t, const Split& split)
 }
 
 constexpr std::array<std::string_view, 5> kLinear = {"Add", "Sub", "Cast", "Identity", "Neg"};
-constexpr std::array<std::string_view, 54> kFunctions = {
-    "Abs",   "Acos",    "Acosh",      "And",         "Asin",      "Asinh",          "Atan",   "Atanh",   "Ceil",
-    "Celu",  "Clip",    "Cos",        "Cosh",        "Elu",       "Equal",          "Erf",    "Exp",     "Floor",
-    "Gelu",  "Greater", "Less",       "HardSigmoid", "HardSwish", "GreaterOrEqual", "IsInf",  "IsNaN",   "LeakyRelu",
-    "Log",   "Max",     "Mean",       "Min",         "Mish",      "LessOrEqual",    "Mod",    "Not",     "Or",
-    "PRelu", "Pow",     "Reciprocal", "Relu",        "Round",     "Selu",           "Shrink", "Sigmoid", "Sign",
-    "Sin",   "Sinh",    "Softplus",   "Softsign",    "Sqrt",      "Swish",          "Tan",    "Tanh",    "Where"};
+constexpr std::array<std::string_view, 2> kProducts = {"Mul", "Div"};
 constexpr std::array<std::string_view, 4> kFunctionsMicrosoft = {"Gelu", "FastGelu", "QuickGelu", "BiasGelu"};
 
 std::vector<SplitRule> make_rules() {
   std::vector<SplitRule> rules;
   for (const std::string_view op : kLinear) rules.push_back({op, "", follow_linear, true});
-  for (const std::string_view op : kFunctions) rules.push_back({op, "", follow_function, true});
+  for (const std::string_view op : kProducts) rules.push_back({op, "", follow_product, true});
+  const auto is_elementwise = [](const ops::Traits& traits) { return traits.is(ops::Nature::elementwise); };
+  for (const std::string_view op : ops::operators_that(is_elementwise)) {
+    const bool is_listed = std::ranges::count(kLinear, op) > 0 || std::ranges::count(kProducts, op) > 0;
+    if (!is_listed) rules.push_back({op, "", follow_function, true});
+  }
   for (const std::string_view op : kFunctionsMicrosoft) rules.push_back({op, "com.microsoft", follow_function, true});
-  for (const std::string_view op : {"Mul", "Div"}) rules.push_back({op, "", follow_product, true});
   for (const std::string_view op : {"Softmax", "LogSoftmax"}) rules.push_back({op, "", follow_softmax, true});
-  for (const std::string_view op : {"ThresholdedRelu", "Sum", "Xor"}) rules.push_back({op, "", follow_function, true});
-  for (const std::string_view op : {"ReduceMean", "ReduceSum", "ReduceMax", "ReduceSumSquare", "ReduceL2"}) {
-    rules.push_back({op, "", follow_reduction, true});
+  const auto is_reduction = [](const ops::Traits& traits) { return traits.is(ops::Nature::reduction); };
+  for (const std::string_view op : ops::operators_that(is_reduction)) {
+    if (op.starts_with("Reduce")) rules.push_back({op, "", follow_reduction, true});
   }
   for (const std::string_view op : {"LayerNormalization", "RMSNormalization", "SimplifiedLayerNormalization"}) {
     rules.push_back({op, "", follow_normalization, true});

@@ -4,6 +4,7 @@
 #include <array>
 #include <span>
 
+#include "ops/traits.h"
 #include "passes/elementwise.h"
 
 namespace assay::surgery {
@@ -71,7 +72,6 @@ std::optional<int64_t> SequenceFlow::gathered(const ir::Use& use, int64_t dim) c
 
 // The dim of the result that a dim of an operand becomes; empty: none, or a node that is not known.
 std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, ValueId result) const {
-  static constexpr std::array<std::string_view, 4> kReshapes = {"Reshape", "Flatten", "Squeeze", "Unsqueeze"};
   static constexpr std::array<std::string_view, 15> kKeepsFirst = {
       "Softmax",   "LogSoftmax", "LayerNormalization", "RMSNormalization", "Split",
       "Slice",     "Expand",     "ReduceMean",         "ReduceSum",        "ReduceMax",
@@ -87,7 +87,8 @@ std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, Valu
     const auto found = std::ranges::find(perm, dim);
     return found == perm.end() ? std::nullopt : std::optional(found - perm.begin());
   }
-  if (is_one_of(op, kReshapes)) return use.index == 0 ? reshaped(in, dim, out) : std::nullopt;
+  const bool is_reshape = ops::traits("", op).moves == ops::Moves::in_order && op != "Identity";
+  if (is_reshape) return use.index == 0 ? reshaped(in, dim, out) : std::nullopt;
   if (op == "MatMul") return multiplied(use, dim, result);
   if (op == "Gemm") return use.index == 0 ? aligned(use.value, dim, result) : std::nullopt;
   if (op == "Gather") return facts_.rank(facts_.operand(node, 0)) ? gathered(use, dim) : std::nullopt;

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "ir/verify.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::surgery {
@@ -120,17 +121,16 @@ std::optional<double> ShapeFacts::number(ValueId value, int most_steps) const {
 std::optional<double> ShapeFacts::computed_number(NodeId node, int most_steps) const {
   const std::string_view name = op(node);
   const bool is_cast = name == "Cast" && tensor::is_floating(inference_.type(model_[node].results[0]).dtype);
-  const std::array<std::string_view, 3> kBinary = {"Mul", "Div", "Pow"};
   const std::optional<double> a = number(operand(node, 0), most_steps);
   if (!a) return std::nullopt;
   if (name == "Identity" || is_cast) return a;
   if (name == "Sqrt") return std::sqrt(*a);
   if (name == "Reciprocal") return 1 / *a;
-  if (std::ranges::find(kBinary, name) == kBinary.end()) return std::nullopt;
   const std::optional<double> b = number(operand(node, 1), most_steps);
   if (!b) return std::nullopt;
   if (name == "Pow") return std::pow(*a, *b);
-  return name == "Mul" ? *a * *b : *a / *b;
+  if (name == "Mul") return *a * *b;
+  return name == "Div" ? std::optional(*a / *b) : std::nullopt;
 }
 
 const tensor::Tensor* ShapeFacts::constant(ValueId value) const {
@@ -146,13 +146,18 @@ const tensor::Tensor* ShapeFacts::constant(ValueId value) const {
   return tensor::bit_width(model_[id].tensor.dtype()) > 0 ? &model_[id].tensor : nullptr;
 }
 
+bool ShapeFacts::is_seen_through(NodeId node) const {
+  const ops::Traits& traits = ops::traits(domain(node), op(node));
+  return traits.is(ops::Nature::quantization) || traits.is(ops::Nature::conversion) || op(node) == "Transpose" ||
+         op(node) == "Identity";
+}
+
 bool ShapeFacts::is_weight(ValueId value) const {
   constexpr int kMostSteps = 16;
-  static constexpr std::array<std::string_view, 4> kSeenThrough = {"DequantizeLinear", "Transpose", "Cast", "Identity"};
   for (int step = 0; value && step < kMostSteps; ++step) {
     if (constant(value)) return true;
     const NodeId producer = model_[value].producer;
-    if (!producer || std::ranges::find(kSeenThrough, op(producer)) == kSeenThrough.end()) return false;
+    if (!producer || !is_seen_through(producer)) return false;
     value = operand(producer, 0);
   }
   return false;

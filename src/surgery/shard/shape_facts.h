@@ -43,6 +43,7 @@ class ShapeFacts {
   ir::ValueId operand(ir::NodeId node, uint32_t index) const;
 
  private:
+  bool is_seen_through(ir::NodeId node) const;
   std::optional<double> computed_number(ir::NodeId node, int most_steps) const;
 
   const ir::Model& model_;

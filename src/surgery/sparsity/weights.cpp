@@ -8,20 +8,26 @@
 
 #include "ir/walk.h"
 #include "ir/written.h"
+#include "ops/traits.h"
 
 namespace assay::surgery {
 namespace {
 
 using ir::ValueId;
 
-constexpr std::array<std::string_view, 6> kSameAxis = {
-    "QuantizeLinear", "DequantizeLinear", "TRT_FP8QuantizeLinear", "TRT_FP8DequantizeLinear", "Cast", "Identity"};
-// Operators whose operands are usually no weights, so that nothing is said about them.
+// Their operands are usually no weights, so that nothing is said about them.
 constexpr std::array<std::string_view, 9> kUsualEnds = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                                         "Unsqueeze",          "Gather",  "Mul",    "Add"};
 
 bool contains(std::span<const std::string_view> list, std::string_view text) {
   return std::ranges::find(list, text) != list.end();
+}
+
+bool keeps_axes(const ir::Model& model, ir::NodeId node) {
+  const ops::Traits& traits = ops::traits(model, node);
+  const std::string_view op = model.text(model[node].op);
+  return traits.is(ops::Nature::quantization) || traits.is(ops::Nature::conversion) || op == "Identity" ||
+         op == "TRT_FP8QuantizeLinear" || op == "TRT_FP8DequantizeLinear";
 }
 
 class CandidateSearch {
@@ -75,7 +81,7 @@ class CandidateSearch {
   bool step(ValueId value, int64_t& axis) {
     const ir::Node& node = model_[model_[value].producer];
     const std::string_view op = model_.text(node.op);
-    if (contains(kSameAxis, op) || op == "Constant") return true;
+    if (keeps_axes(model_, model_[value].producer) || op == "Constant") return true;
     if (op == "Transpose") return transpose(node, axis);
     const std::string reason =
         fmt::format("produced by {} type: {} is unsupported!", node.name.empty() ? "an unnamed node," : node.name, op);
