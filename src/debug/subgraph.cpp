@@ -25,8 +25,6 @@ using ir::ValueId;
 
 constexpr uint32_t kNoPart = std::numeric_limits<uint32_t>::max();
 
-bool is_constant_node(const ir::Model& model, NodeId node) { return model.text(model[node].op) == "Constant"; }
-
 bool is_call_of(const ir::Node& node, const ir::Function& function) {
   return node.op == function.name && node.domain == function.domain && node.overload == function.overload;
 }
@@ -64,7 +62,7 @@ class Cutter {
         edit_(model_),
         is_kept_(source_.node_slots()) {
     for (const NodeId node : ir::nodes(source_, source_.main_graph()))
-      is_kept_[node.index] = is_constant_node(source_, node);
+      is_kept_[node.index] = ir::is_constant_node(source_, node);
     for (const uint32_t part : kept) is_kept_[parts.node(part).index] = true;
     for (const uint32_t part : kept) add_cuts(parts.node(part));
     first_ = parts.node(kept.front());
@@ -192,7 +190,7 @@ class Cutter {
 
 Parts::Parts(const ir::Model& model) : model_(model), part_of_(model.node_slots(), kNoPart) {
   for (const NodeId node : ir::nodes(model, model.main_graph())) {
-    if (is_constant_node(model, node)) continue;
+    if (ir::is_constant_node(model, node)) continue;
     part_of_[node.index] = count();
     nodes_.push_back(node);
   }

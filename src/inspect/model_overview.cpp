@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "ir/queries.h"
 #include "ir/walk.h"
 
 namespace assay::inspect {
@@ -73,8 +74,6 @@ void count_quantization(const ir::Model& model, const ir::Node& node, results::Q
   if (input && model[input].constant) count_granularity(model, node, summary);
 }
 
-bool is_constant_node(const ir::Model& model, const ir::Node& node) { return model.text(node.op) == "Constant"; }
-
 void count_constant(const ir::Model& model, const ir::Node& node, results::WeightCount& count) {
   for (const ir::Attribute& attribute : node.attributes) {
     if (!attribute.holds_tensors()) continue;
@@ -88,7 +87,7 @@ void count_nodes(const ir::Model& model, results::ModelOverview& overview) {
     const ir::Node& node = model[id];
     ++counts[{node.domain, node.op}];
     ++overview.total_node_count;
-    if (is_constant_node(model, node)) count_constant(model, node, overview.constants);
+    if (ir::is_constant_node(model, id)) count_constant(model, node, overview.constants);
     count_quantization(model, node, overview.quantization);
   }
   for (const auto& [key, count] : counts) overview.op_histogram[op_label(model, key.first, key.second)] += count;

@@ -41,7 +41,7 @@ void drop_unused(Edit& edit, ValueId constant) {
   const Value& value = model[constant];
   if (!value.alive || value.first_use) return;
   if (value.kind == ValueKind::initializer) return edit.erase(constant);
-  if (value.producer && model.text(model[value.producer].op) == "Constant") edit.erase(value.producer);
+  if (value.producer && is_constant_node(model, value.producer)) edit.erase(value.producer);
 }
 
 }  // namespace assay::ir

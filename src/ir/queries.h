@@ -1,5 +1,7 @@
 #pragma once
 
+#include <string_view>
+
 #include "ir/model.h"
 
 namespace assay::ir {
@@ -18,6 +20,14 @@ inline ValueId result(const Model& model, NodeId node, uint32_t index = 0) {
 
 // The node that computes the value; invalid for other values, and for none.
 inline NodeId producer(const Model& model, ValueId value) { return value ? model[value].producer : NodeId{}; }
+
+// True for a node of ai.onnx with that operator.
+inline bool is_op(const Model& model, NodeId node, std::string_view op) {
+  return model[node].domain == kEmpty && model.text(model[node].op) == op;
+}
+
+// True for a node that holds a constant: not an initializer, but used as one.
+inline bool is_constant_node(const Model& model, NodeId node) { return is_op(model, node, "Constant"); }
 
 // True if the value is an output of any graph.
 inline bool is_output(const Model& model, ValueId value) {

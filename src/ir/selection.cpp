@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/named_results.h"
+#include "ir/queries.h"
 
 namespace assay::ir {
 namespace {
@@ -100,7 +101,7 @@ class Selector {
 
   void add_results(NodeId id) {
     const Node& node = model_[id];
-    const bool is_constant = model_.text(node.op) == "Constant" && model_.text(node.domain).empty();
+    const bool is_constant = is_constant_node(model_, id);
     for (const ValueId value : node.results) {
       if (!value.valid() || name_of(value).empty()) continue;
       candidates_.push_back(value);

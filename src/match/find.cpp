@@ -5,6 +5,7 @@
 #include <map>
 #include <ranges>
 
+#include "ir/queries.h"
 #include "schema/schema.h"
 
 namespace assay::match {
@@ -204,7 +205,7 @@ class Search {
   bool is_constant(ValueId id) const {
     const ir::Value& value = model_[id];
     if (value.kind == ir::ValueKind::initializer) return true;
-    return value.producer && model_.text(model_[value.producer].op) == "Constant";
+    return value.producer && ir::is_constant_node(model_, value.producer);
   }
 
   // Nodes that no output leads back to are found forward, from a value that they read. False: all are accounted for.

@@ -10,6 +10,7 @@
 #include "ir/attribute_value.h"
 #include "ir/constants.h"
 #include "ir/edit.h"
+#include "ir/queries.h"
 #include "ir/verify.h"
 #include "ops/inference.h"
 #include "ops/resolve.h"
@@ -222,7 +223,7 @@ class Setter {
   bool is_constant(ValueId value) const {
     if (model_[value].constant) return true;
     const NodeId producer = model_[value].producer;
-    return producer && model_.text(model_[producer].op) == "Constant" && model_.text(model_[producer].domain).empty();
+    return producer && ir::is_constant_node(model_, producer);
   }
 
   Tensor constant_of(ValueId value) const {

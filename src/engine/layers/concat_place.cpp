@@ -1,15 +1,14 @@
 #include "engine/layers/concat_place.h"
 
 #include <algorithm>
-#include <array>
+
+#include "ops/traits.h"
 
 namespace assay::engine {
 namespace {
 
 bool is_reshape(const ir::Model& model, ir::NodeId node) {
-  constexpr std::array<std::string_view, 5> kReshapes = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
-  return model.text(model[node].domain).empty() &&
-         std::ranges::find(kReshapes, model.text(model[node].op)) != kReshapes.end();
+  return model.text(model[node].domain).empty() && ops::traits(model, node).moves == ops::Moves::in_order;
 }
 
 // The value with the elements in their last shape before something else is done with them.

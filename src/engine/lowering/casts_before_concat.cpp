@@ -1,12 +1,13 @@
 #include "engine/lowering/casts_before_concat.h"
 
 #include <algorithm>
-#include <array>
 #include <vector>
 
 #include "engine/layers/concat_place.h"
 #include "engine/layers/elementwise.h"
 #include "engine/lowering/quantized_groups.h"
+#include "ir/queries.h"
+#include "ops/traits.h"
 
 namespace assay::engine {
 namespace {
@@ -14,8 +15,6 @@ namespace {
 using ir::NodeId;
 using ir::PatchValue;
 using ir::ValueId;
-
-constexpr std::array<std::string_view, 5> kMoves = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
 
 class CastMover {
  public:
@@ -36,8 +35,11 @@ class CastMover {
   }
 
  private:
-  bool is(NodeId node, std::string_view op) const {
-    return model_.text(model_[node].domain).empty() && model_.text(model_[node].op) == op;
+  bool is(NodeId node, std::string_view op) const { return ir::is_op(model_, node, op); }
+
+  bool is_move(NodeId node) const {
+    const bool is_reshape = ops::traits(model_, node).moves == ops::Moves::in_order && !is(node, "Identity");
+    return (is_reshape && model_.text(model_[node].domain).empty()) || is(node, "Transpose");
   }
 
   // The producer of a value that one node uses.
@@ -61,7 +63,7 @@ class CastMover {
   std::optional<std::vector<NodeId>> moves_of(ValueId operand) const {
     std::vector<NodeId> moves;
     NodeId node = producer(operand);
-    while (node.valid() && std::ranges::any_of(kMoves, [&](std::string_view op) { return is(node, op); })) {
+    while (node.valid() && is_move(node)) {
       moves.push_back(node);
       node = producer(model_[node].operands[0].value);
     }

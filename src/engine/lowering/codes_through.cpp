@@ -1,7 +1,6 @@
 #include "engine/lowering/codes_through.h"
 
 #include <algorithm>
-#include <array>
 #include <set>
 #include <vector>
 
@@ -10,12 +9,13 @@
 #include "engine/lowering/attention_groups.h"
 #include "engine/lowering/quantized_groups.h"
 #include "ir/naming.h"
+#include "ir/queries.h"
+#include "ops/traits.h"
 
 namespace assay::engine {
 namespace {
 
 constexpr int64_t kFirstMaxPoolOfCodes = 12;
-constexpr std::array<std::string_view, 5> kMoves = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze"};
 
 class CodesThrough {
  public:
@@ -66,11 +66,10 @@ class CodesThrough {
     return found;
   }
 
-  bool is(ir::NodeId node, std::string_view op) const {
-    return model_.text(model_[node].domain).empty() && model_.text(model_[node].op) == op;
-  }
+  bool is(ir::NodeId node, std::string_view op) const { return ir::is_op(model_, node, op); }
   bool is_move(ir::NodeId node) const {
-    return std::ranges::any_of(kMoves, [&](std::string_view op) { return is(node, op); });
+    const bool is_reshape = ops::traits(model_, node).moves == ops::Moves::in_order && !is(node, "Identity");
+    return (is_reshape && model_.text(model_[node].domain).empty()) || is(node, "Transpose");
   }
 
   ir::NodeId producer(ir::ValueId value) const {

@@ -8,6 +8,7 @@
 #include "engine/layers/layer.h"
 #include "ir/constants.h"
 #include "ops/inference.h"
+#include "ops/traits.h"
 #include "schema/imports.h"
 #include "schema/schema.h"
 #include "tensor/casts.h"
@@ -72,9 +73,8 @@ class Widener {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = inference_.callees()[id];
     const std::string_view op = model_.text(node.op);
-    constexpr std::array<std::string_view, 3> kOfOneType = {"Cast", "CastLike", "BitCast"};
     if (node.is_outputs || callee.schema == nullptr || callee.function != nullptr) return false;
-    if (std::ranges::find(kOfOneType, op) != kOfOneType.end()) return false;
+    if (ops::traits(model_, id).is(ops::Nature::conversion)) return false;
     if (!model_.bodies(node).empty()) return false;
     const auto has_tensor = [&](const ir::Use& use) { return is_tensor(use.value); };
     if (!std::ranges::all_of(node.operands, has_tensor)) return false;

@@ -1,22 +1,16 @@
 #include "engine/program/find_parts.h"
 
 #include <algorithm>
-#include <array>
 #include <map>
-#include <span>
-#include <string_view>
 
 #include "engine/layers/layer.h"
 #include "ir/walk.h"
+#include "ops/traits.h"
 
 namespace assay::engine {
 namespace {
 
 using ir::NodeId;
-
-bool is_one_of(std::span<const std::string_view> names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
 
 bool is_random(const ops::Inference& inference, NodeId node) {
   const ops::Operator* const op = inference.callees()[node].op;
@@ -81,10 +75,9 @@ class Stages {
 
   // A part may run it, and it does not decide sizes.
   bool may_be_inner(NodeId node) const {
-    constexpr std::array<std::string_view, 4> kDeciding = {"NonZero", "Compress", "Unique", "NonMaxSuppression"};
     const ir::Node& facts = model_[node];
     if (kept_.contains(node) || is_random(inference_, node) || !model_.bodies(facts).empty()) return false;
-    if (is_one_of(kDeciding, model_.text(facts.op))) return false;
+    if (ops::traits(model_, node).counts_elements) return false;
     const auto is_plain = [&](ir::ValueId value) {
       const ops::Type& type = inference_.type(value);
       return !value.valid() || model_[value].kind == ir::ValueKind::initializer ||
@@ -171,16 +164,9 @@ class Stages {
 }  // namespace
 
 bool has_work(const ops::Inference& inference, NodeId node) {
-  constexpr std::array<std::string_view, 7> kNormalizing = {"Softmax",
-                                                            "LogSoftmax",
-                                                            "LayerNormalization",
-                                                            "RMSNormalization",
-                                                            "InstanceNormalization",
-                                                            "GroupNormalization",
-                                                            "BatchNormalization"};
   const ops::Operator* const op = inference.callees()[node].op;
   if (op == nullptr) return false;
-  return op->macs != nullptr || op->work != nullptr || is_one_of(kNormalizing, op->name);
+  return op->macs != nullptr || op->work != nullptr || op->traits.is(ops::Nature::normalization);
 }
 
 std::vector<Unit> find_units(const ir::Model& model, const ops::Inference& inference, const std::set<NodeId>& kept) {

@@ -1,14 +1,14 @@
 #include "engine/program/views.h"
 
 #include <algorithm>
-#include <array>
 
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::engine {
 namespace {
 
-constexpr std::array<std::string_view, 5> kReshapes = {"Reshape", "Flatten", "Squeeze", "Unsqueeze", "Identity"};
+bool is_reshape(std::string_view op) { return ops::traits("", op).moves == ops::Moves::in_order; }
 
 std::optional<std::vector<int64_t>> integers(const Layer& layer, uint32_t index) {
   const ir::ValueId value = layer.operand(layer.nodes[0], index);
@@ -139,8 +139,7 @@ Views expand(const Layer& layer) {
 
 // True if data decides the shape of what would be a view; what the model declares for it may be wrong.
 bool is_shape_computed(const Layer& layer, std::string_view op) {
-  constexpr std::array<std::string_view, 5> kShapedByOperand = {"Reshape", "Squeeze", "Unsqueeze", "Split", "Expand"};
-  if (std::ranges::find(kShapedByOperand, op) == kShapedByOperand.end()) return false;
+  if (!ops::traits("", op).sizes.contains(1) || op == "Slice") return false;
   return layer.operand(layer.nodes[0], 1).valid() && !integers(layer, 1);
 }
 
@@ -167,7 +166,7 @@ std::optional<Views> find_views(const Layer& layer) {
   if (!are_all_there || layer.outputs.empty() || layer.outputs[0].dtype != layer.inputs[0].dtype) return std::nullopt;
   const std::string_view op = layer.op(layer.nodes[0]);
   if (!layer.starts_with(op) || is_shape_computed(layer, op)) return std::nullopt;
-  if (std::ranges::find(kReshapes, op) != kReshapes.end()) return reshape(layer);
+  if (is_reshape(op)) return reshape(layer);
   if (op == "Transpose") return transpose(layer);
   if (op == "Slice") return slice(layer);
   if (op == "Gather") return gather(layer);
@@ -178,8 +177,7 @@ std::optional<Views> find_views(const Layer& layer) {
 }
 
 TensorDesc desc_to_show(const Layer& layer, const TensorDesc& operand) {
-  const bool is_reshape = std::ranges::find(kReshapes, layer.op(layer.nodes[0])) != kReshapes.end();
-  return is_reshape ? make_reshapable(operand, layer.outputs[0].dims) : layer.inputs[0];
+  return is_reshape(layer.op(layer.nodes[0])) ? make_reshapable(operand, layer.outputs[0].dims) : layer.inputs[0];
 }
 
 }  // namespace assay::engine

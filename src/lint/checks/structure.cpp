@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ir/queries.h"
 #include "lint/check.h"
 
 namespace assay::lint {
@@ -71,7 +72,7 @@ void report_duplicate_names(const Subject& subject, ir::GraphId graph, Findings&
     size_t computing = 0;
     for (; end < nodes.size() && nodes[end].name == nodes[begin].name; ++end) {
       places.push_back(nodes[end].place);
-      computing += subject.model.text(subject.model[nodes[end].id].op) == "Constant" ? 0 : 1;
+      computing += ir::is_constant_node(subject.model, nodes[end].id) ? 0 : 1;
     }
     if (places.size() < 2) continue;
     // ONNX Runtime turns Constant nodes into initializers before it looks at names.

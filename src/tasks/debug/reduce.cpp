@@ -1,6 +1,7 @@
 #include "base/error.h"
 #include "ir/constants.h"
 #include "ir/edit.h"
+#include "ir/queries.h"
 #include "ir/walk.h"
 #include "surgery/override_shapes.h"
 #include "tasks/debug/reducer.h"
@@ -15,7 +16,7 @@ void lower_constants(ir::Model& model) {
   ir::Edit edit(model);
   std::vector<ir::NodeId> constants;
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    if (model.text(model[node].op) == "Constant" && model[node].domain == ir::kEmpty) constants.push_back(node);
+    if (ir::is_constant_node(model, node)) constants.push_back(node);
   }
   for (const ir::NodeId node : constants) {
     const ir::Attribute* const value = model.find_attribute(model[node], "value");

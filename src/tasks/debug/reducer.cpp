@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "debug/open_bodies.h"
 #include "ir/naming.h"
+#include "ir/queries.h"
 #include "surgery/boundary_types.h"
 #include "tasks/debug/reproducer.h"
 #include "tasks/save.h"
@@ -383,7 +384,8 @@ tensor::NamedData Reducer::inputs_of(const ir::Model& part) {
 void Reducer::describe(const ir::Model& model) {
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
     const std::string_view op = model.text(model[node].op);
-    if (op != "Constant") report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(op)});
+    if (!ir::is_constant_node(model, node))
+      report_.nodes.push_back({std::string(ir::known_name(model, node)), std::string(op)});
   }
   const exec::Signature signature = exec::signature_of(model);
   for (const exec::Port& input : signature.inputs) report_.inputs.push_back(input.name);

@@ -91,7 +91,7 @@ std::vector<results::UnplannedNode> unplanned_nodes(const ir::Model& source,
   std::vector<results::UnplannedNode> nodes;
   for (const ir::NodeId id : ir::nodes(source, source.main_graph())) {
     const std::string_view op = source.text(source[id].op);
-    if (op == "Constant" || is_call(source, source[id])) continue;
+    if (ir::is_constant_node(source, id) || is_call(source, source[id])) continue;
     std::string name(source[id].name.empty() ? engine::layer_name(source, id) : source[id].name);
     if (!planned.contains(name)) nodes.push_back({std::move(name), std::string(op)});
   }

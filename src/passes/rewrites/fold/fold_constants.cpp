@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "ir/queries.h"
 #include "ir/walk.h"
 #include "ops/interpreter.h"
 #include "passes/fold/fold_options.h"
@@ -45,7 +46,7 @@ class Folder {
  private:
   // In functions constants are Constant nodes.
   bool stays(ir::NodeId node) const {
-    return function_bodies_.contains(model_[node].graph) && model_.text(model_[node].op) == "Constant";
+    return function_bodies_.contains(model_[node].graph) && ir::is_constant_node(model_, node);
   }
 
   // True if everything that the node needs was computed.
