@@ -19,6 +19,7 @@ check format tools/format.sh --check
 check layers .venv/bin/python tools/check_layers.py
 check text .venv/bin/python tools/check_text.py
 check sizes .venv/bin/python tools/check_sizes.py
+check words .venv/bin/python tools/check_words.py
 check operators .venv/bin/python tools/check_operators.py
 rm -f build/release/conformance.txt
 check tests ctest --test-dir build/release --output-on-failure --no-tests=error --timeout 1800 -j "$(nproc)" "$@"

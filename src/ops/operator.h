@@ -18,7 +18,7 @@ struct Operator {
   std::string_view domain;  // empty: ai.onnx
   std::string_view name;
   int64_t since = 1;
-  Traits traits;  // the same in all rows of the name
+  Traits traits;  // equal in all rows of the name
   void (*infer)(Infer& node) = nullptr;
   void (*eval)(Eval& node) = nullptr;
   // Multiply-accumulates of one run, after inference; nullptr: none worth counting.

@@ -33,14 +33,14 @@ enum class Nature : uint8_t {
   training        // steps of optimizers
 };
 
-// What correct implementations may make of the results, next to the exact ones.
+// Results that correct implementations may give, next to the exact ones.
 enum class RoundingClass : uint8_t {
   exact,
   arithmetic,   // one rounding of each element
   continuous,   // some roundings, as many as terms are summed
-  part_of_one,  // the same, relative to 1
-  activation,   // the same, relative to the operand
-  sampled,      // the same, with places that are computed
+  part_of_one,  // likewise, relative to 1
+  activation,   // likewise, relative to the operand
+  sampled,      // likewise, with places that are computed
   stepped,      // whole numbers: an element near an edge may fall to either side
   coded,        // codes likewise
   decided,      // truths or signs likewise
@@ -48,21 +48,21 @@ enum class RoundingClass : uint8_t {
   random
 };
 
-// Where the elements of the first result lie, at worst.
+// Range of the elements of the first result, at worst.
 enum class ValueRange : uint8_t {
   unknown,
   first,          // among the elements of the first operand
-  first_or_zero,  // the same, or 0
+  first_or_zero,  // likewise, or 0
   all,            // among the elements of all operands
   part_of_one,    // from 0 to 1
   around_zero     // from -1 to 1
 };
 
-// How elements are moved.
+// Order of elements that are moved.
 enum class Moves : uint8_t {
   freely,
   each_once,  // all elements, each to one place
-  in_order    // the same, in the same order: dims alone change
+  in_order    // all elements, in the same order: dims alone change
 };
 
 // Some of the first 16 operands.
@@ -100,7 +100,7 @@ constexpr RoundingClass usual_rounding(Nature nature) {
   }
 }
 
-// What a row of an operator says next to its nature.
+// Facts of an operator next to its nature.
 struct TraitDetails {
   std::optional<RoundingClass> rounding;  // usual_rounding() if it is left out
   std::optional<ValueRange> range;        // of movements `first`, of others `unknown` if it is left out

@@ -2,19 +2,20 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/temporary_folder.h"
 #include "engine/plan/saved_plan.h"
 #include "support/far_backend.h"
 #include "support/parsed_model.h"
-#include "support/temporary_folder.h"
 
 namespace assay {
 namespace {
 
 constexpr const char* kModel =
-    "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,3] x) => (float[4,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> { "
+    "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,3] x) => (float[4,2] y) <float[3,2] w = {1, 2, 3, 4, 5, 6}> "
+    "{ "
     "a = MatMul(x, w) y = Softmax(a) }";
 
-std::filesystem::path plan_for(const std::string& backend, const testing_support::TemporaryFolder& folder) {
+std::filesystem::path plan_for(const std::string& backend, const TemporaryFolder& folder) {
   const ir::Model model = testing_support::parsed(kModel);
   const std::filesystem::path path = folder.path() / (backend + ".engine");
   Diagnostics findings;
@@ -34,7 +35,7 @@ std::string refusal_of(const std::string& backend, const std::filesystem::path& 
 }
 
 TEST(FarPlans, AreListedWhereTheirDeviceIsUnknown) {
-  const testing_support::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const engine::SavedPlan plan = engine::open_plan(plan_for("engine-far", folder));
   ASSERT_EQ(plan.manifest().devices.size(), 2U);
   EXPECT_EQ(plan.manifest().devices[0].device, "far");
@@ -43,7 +44,7 @@ TEST(FarPlans, AreListedWhereTheirDeviceIsUnknown) {
 }
 
 TEST(FarPlans, AreRefusedWhereTheirDeviceIsGone) {
-  const testing_support::TemporaryFolder folder;
+  const TemporaryFolder folder;
   const std::filesystem::path far = plan_for("engine-far", folder);
   const std::filesystem::path near = plan_for("engine", folder);
   EXPECT_EQ(refusal_of("engine-far", far), "");

@@ -18,7 +18,7 @@ namespace {
 
 using tensor::DType;
 
-// Whether a node counts as a layer, and why it stays float32.
+// A node that may count as a layer, and the reason why it stays float32.
 struct Outcome {
   bool is_layer = true;
   std::string reason = {};

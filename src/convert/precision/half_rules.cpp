@@ -11,7 +11,7 @@
 namespace assay::convert {
 namespace {
 
-// What makes its result up is converted afterwards: hardly any backend does it in 16 bits, and it is cheap.
+// Operators whose results are converted afterwards: hardly any backend makes them in 16 bits, and it is cheap.
 constexpr std::array<std::string_view, 10> kGenerators = {
     "Bernoulli",       "BlackmanWindow", "EyeLike",          "HammingWindow", "HannWindow",
     "MelWeightMatrix", "RandomNormal",   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
@@ -21,7 +21,7 @@ bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
   return std::ranges::find(words, word) != words.end();
 }
 
-// Where 16 bits only cost accuracy: results are decided by rounding, or summed up over a whole axis.
+// True where 16 bits only cost accuracy: results are decided by rounding, or summed up over a whole axis.
 bool is_pointless(const ops::Traits& traits, std::string_view op) {
   return traits.is(ops::Nature::quantization) || op == "CumSum" || op == "MeanVarianceNormalization";
 }

@@ -267,7 +267,7 @@ constexpr std::array kRows = std::to_array<Row>({
     {"Where", chosen},
 });
 
-// Of an operator without a row of its own: what it is given may come out of it, if nothing else is known.
+// Bounds for an operator without a row of its own: its operands may come out of it, if nothing else is known.
 Bounds bounds_of_kind(const BoundsRule& rule, const ops::Traits& traits) {
   if (traits.is(ops::Nature::conversion)) return cast(rule);
   switch (traits.range) {

@@ -19,7 +19,7 @@ bool is_cast(const ir::Model& model, const HalfPlan& plan, ir::ValueId value) {
   return false;
 }
 
-// What masks are used by.
+// Operators that apply masks.
 constexpr std::array<std::string_view, 6> kMasked = {"Add", "Sum", "Sub", "Where", "Max", "Min"};
 
 bool is_one_of(std::string_view op, std::span<const std::string_view> ops) {

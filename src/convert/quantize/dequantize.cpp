@@ -67,7 +67,7 @@ bool is_same_constant(passes::PassRun& run, ir::ValueId a, ir::ValueId b) {
          std::ranges::equal(first->bytes(), second->bytes());
 }
 
-// Whether the second node gives back what the first one took, but for the rounding.
+// True if the second node gives back the operand of the first, but for the rounding.
 bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
   const ir::Model& model = run.model();
   const ir::Node& first = model[quantize];

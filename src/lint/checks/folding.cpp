@@ -6,7 +6,7 @@
 namespace assay::lint {
 namespace {
 
-// What stays on purpose: constants themselves, and what quantised or sparse weights are stored as.
+// True for nodes that stay on purpose: constants themselves, and the forms of quantised or sparse weights.
 bool stays(const ir::Model& model, ir::NodeId node) {
   const std::string_view op = model.text(model[node].op);
   return op == "Constant" || op == "ConstantOfShape" || ops::traits(model, node).is(ops::Nature::quantization);

@@ -15,7 +15,7 @@ namespace {
 
 using ir::ValueId;
 
-// Their operands are usually no weights, so that nothing is said about them.
+// Operators whose operands are usually no weights, so that nothing is said about them.
 constexpr std::array<std::string_view, 9> kUsualEnds = {"LayerNormalization", "Reshape", "Concat", "Slice", "Shape",
                                                         "Unsqueeze",          "Gather",  "Mul",    "Add"};
 
