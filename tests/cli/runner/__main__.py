@@ -15,7 +15,8 @@ import tempfile
 
 import comparison
 from execution import Place, Run
-from test_file import SETUP, Directive, TestFileError, parse
+from rules import broken_rules
+from test_file import RUNS, SETUP, Directive, TestFileError, parse
 
 
 def blocks(directives: list[Directive]) -> list[Directive | Run]:
@@ -23,7 +24,7 @@ def blocks(directives: list[Directive]) -> list[Directive | Run]:
     found: list[Directive | Run] = []
     run = None
     for directive in directives:
-        if directive.word == "run":
+        if directive.word in RUNS:
             run = Run(directive)
             found.append(run)
         elif directive.word in SETUP or not directive.word:
@@ -54,7 +55,9 @@ def play(block: Directive | Run, place: Place, where: str) -> tuple[list[str], l
 def run_file(path: pathlib.Path, program: str, update: bool) -> tuple[int, list[str]]:
     """Returns how many runs there were and what failed."""
     parts = blocks(parse(path.read_text(), str(path)))
-    failed, text = [], ""
+    failed = [f"{path}:{part.directive.line}: {rule}"
+              for part in parts if isinstance(part, Run) for rule in broken_rules(part)]
+    text = ""
     with tempfile.TemporaryDirectory(prefix="assay-cli-") as folder:
         place = Place(program, folder)
         for part in parts:

@@ -36,6 +36,8 @@ def stream_failure(check: Directive, seen: str) -> str | None:
     if check.body is not None:
         expected, seen = (as_json(check.body), as_json(seen)) if form == "json" else (check.body, seen)
         return difference(expected, seen) if expected != seen else None
+    if form == "line":
+        return None if wanted in map(str.rstrip, seen.splitlines()) else f"{check.word} has no line `{wanted}`:\n{seen}"
     if form == "contains":
         return None if wanted in seen else f"{check.word} does not contain `{wanted}`:\n{seen}"
     if form == "matches":
@@ -54,6 +56,8 @@ def file_failure(check: Directive, place: Place) -> str | None:
 
 
 def failures(run: Run, outcome: Outcome, place: Place) -> list[str]:
+    if run.is_setup:
+        return [] if outcome.status == 0 else [f"exit {outcome.status}:\n{outcome.stdout}{outcome.stderr}"]
     found = []
     statuses = run.arguments("exit")
     if statuses != [str(outcome.status)]:
@@ -71,6 +75,8 @@ def failures(run: Run, outcome: Outcome, place: Place) -> list[str]:
 
 def updated(run: Run, outcome: Outcome) -> list[Directive]:
     """The run's directives with what was seen; checks that name a part of the text stay."""
+    if run.is_setup:
+        return [run.directive, *run.checks]
     kept = [check for check in run.checks if check.word not in (*STREAMS, "exit")]
     before = [check for check in kept if check.word in ("called", "stdin", "env")]
     directives = [run.directive, *before, Directive("exit", str(outcome.status), None, 0)]

@@ -12,6 +12,7 @@ import subprocess
 from test_file import Directive, TestFileError, with_marked_end
 
 TIME = re.compile(r"\b\d+(\.\d+)?(e[-+]\d+)? ?(ns|us|µs|ms)\b|\b\d+\.\d+(e[-+]\d+)? ?(s|sec|seconds)\b")
+NOW = re.compile(r"\b\d\d/\d\d/\d\d-\d\d:\d\d:\d\d\b")
 RUN_SECONDS = 600
 
 
@@ -29,6 +30,10 @@ class Outcome:
 class Run:
     directive: Directive
     checks: list[Directive] = dataclasses.field(default_factory=list)
+
+    @property
+    def is_setup(self) -> bool:
+        return self.directive.word == "setup"
 
     def arguments(self, word: str) -> list[str]:
         return [check.argument for check in self.checks if check.word == word]
@@ -84,4 +89,4 @@ class Place:
 
     def normal(self, output: bytes) -> str:
         text = output.decode(errors="backslashreplace").replace(str(self.folder), "$DIR").replace(self.program, "assay")
-        return with_marked_end(TIME.sub("$TIME", text))
+        return with_marked_end(NOW.sub("$NOW", TIME.sub("$TIME", text)))
