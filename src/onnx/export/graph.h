@@ -62,7 +62,6 @@ class GraphExporter {
   void write_opsets(Rope& rope, const Body& body);
 
   Rope node(ir::NodeId id);
-  void node_attributes(Rope& rope, const ir::Node& node);
   bool is_clean(const ir::Attribute& attribute) const;
   void attribute_list(Rope& rope, const Message* source, uint32_t number, std::span<const ir::Attribute> attributes);
   Rope attribute(const ir::Attribute& attribute);

@@ -16,8 +16,6 @@ class TensorParser {
   TensorParser(TextLexer& lexer, ir::Model& model, ir::Edit& edit, TypeParser& types)
       : lexer_(lexer), model_(model), edit_(edit), types_(types) {}
 
-  // True if the content of a tensor can come next.
-  bool at_content() { return lexer_.peek() == '{' || lexer_.peek() == '['; }
   // The name must hold as long as the model.
   ir::TensorId parse(ir::TypeId type, std::string_view name);
 

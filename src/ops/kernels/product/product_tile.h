@@ -5,8 +5,6 @@
 
 namespace assay::ops {
 
-constexpr uint64_t kMostTileRows = 8;
-
 // One step of a product: a tile of `rows` x `columns` partial sums, contiguous at c, gets a·b added for `depth` k's.
 // a holds `rows` values for each k; b holds `columns` values for each k, b_stride apart and aligned to 64 bytes.
 template <typename T>
