@@ -22,6 +22,13 @@ std::vector<Refusal> refusals_of_preparing(const Backend& backend, const Backend
   return {};
 }
 
+void SettingChange::apply(Settings& settings) const {
+  if (value)
+    settings.set(name, {*value});
+  else
+    settings.erase(name);
+}
+
 void Backend::build_plan(const ir::Model&, const SessionOptions&, const std::filesystem::path&, Diagnostics&) const {
   fail(ErrorCode::unsupported, "the backend {} has no saved plans", name());
 }
@@ -46,6 +53,13 @@ BackendPtr make_backend(std::string_view name) {
     known.emplace_back(backend->name());
   }
   fail(ErrorCode::usage, "unknown backend `{}`; backends: {}", printable(name), join(known, ", "));
+}
+
+BackendPtr plan_builder() {
+  for (BackendPtr& backend : all_backends()) {
+    if (backend->traits().has_plans) return std::move(backend);
+  }
+  fail(ErrorCode::unsupported, "no backend of this build has plans");
 }
 
 BackendPtr find_backend(std::string_view name, const LibrarySearch& search) {

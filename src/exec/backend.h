@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -12,7 +13,9 @@
 #include "base/error.h"
 #include "base/registered.h"
 #include "exec/session.h"
+#include "exec/settings.h"
 #include "ir/model.h"
+#include "tensor/dtype.h"
 
 namespace assay::exec {
 
@@ -38,13 +41,35 @@ struct Refusal {
   std::string remedy = {};  // the setting of a request that lifts it, as Error::remedy()
 };
 
+// Facts that callers ask before anything runs.
+struct BackendTraits {
+  bool is_reference = false;            // gives the values of ops::Interpreter
+  bool has_plans = false;               // builds plans, and opens those that it has built
+  bool builds_engines = false;          // of the settings about shapes, types and tactics that builders of engines have
+  bool takes_quantized_copies = false;  // where 8-bit integers are wanted and the model has no quantizers
+  bool widens_float16 = false;          // computes it in float32, unless settings say otherwise
+};
+
+// One setting, given or left out.
+struct SettingChange {
+  std::string name;
+  std::optional<std::string> value;  // nullopt: left out
+
+  void apply(Settings& settings) const;
+};
+
 // A way to run models. A backend reports what it cannot do by Error: unsupported, limit or backend.
 class Backend {
  public:
   virtual ~Backend() = default;
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const { return name(); }  // `ONNX Runtime`
+  virtual BackendTraits traits() const { return {}; }
   virtual std::vector<Setting> settings() const { return {}; }
+  // The narrowest type in which it may compute in the place of the declared ones; nullopt: it keeps to those.
+  virtual std::optional<tensor::DType> least_type(const Settings&) const { return {}; }
+  // Changes that bring it closer to what the model declares, each by itself.
+  virtual std::vector<SettingChange> stricter_settings(const Settings&) const { return {}; }
   // Opens its library, if it has one.
   virtual Probe probe(const LibrarySearch& search) const = 0;
   // The backend's library, found without opening it; empty if built in.
@@ -78,6 +103,8 @@ Backends all_backends();
 std::span<const Registered<Backends>> registered_backends();
 // The backend of that name, usable here or not. Error (usage) if this build has none.
 BackendPtr make_backend(std::string_view name);
+// Returns the backend that builds plans.
+BackendPtr plan_builder();
 // The backend of that name. Error (backend) if it cannot be used here.
 BackendPtr find_backend(std::string_view name, const LibrarySearch& search = {});
 

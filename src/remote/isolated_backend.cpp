@@ -140,11 +140,16 @@ class IsolatedBackend final : public exec::Backend {
   explicit IsolatedBackend(IsolationOptions options) : options_(std::move(options)) {}
 
   std::string_view name() const override { return options_.backend; }
-  std::vector<exec::Setting> settings() const override { return exec::make_backend(options_.backend)->settings(); }
-
-  exec::FoundLibrary library(const exec::LibrarySearch& search) const override {
-    return exec::make_backend(options_.backend)->library(search);
+  exec::BackendTraits traits() const override { return backend()->traits(); }
+  std::vector<exec::Setting> settings() const override { return backend()->settings(); }
+  std::optional<tensor::DType> least_type(const exec::Settings& settings) const override {
+    return backend()->least_type(settings);
   }
+  std::vector<exec::SettingChange> stricter_settings(const exec::Settings& settings) const override {
+    return backend()->stricter_settings(settings);
+  }
+
+  exec::FoundLibrary library(const exec::LibrarySearch& search) const override { return backend()->library(search); }
 
   exec::Probe probe(const exec::LibrarySearch& search) const override {
     try {
@@ -158,8 +163,8 @@ class IsolatedBackend final : public exec::Backend {
 
   // Refusals of a backend that is built in are asked for here; a library is tried in the worker.
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch& search) const override {
-    if (is_built_in(options_.backend, search)) return exec::make_backend(options_.backend)->refusals(model, search);
-    return exec::refusals_of_preparing(*this, *exec::make_backend(options_.backend), model, search);
+    if (is_built_in(options_.backend, search)) return backend()->refusals(model, search);
+    return exec::refusals_of_preparing(*this, *backend(), model, search);
   }
 
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
@@ -176,6 +181,8 @@ class IsolatedBackend final : public exec::Backend {
   }
 
  private:
+  // The same in this process.
+  exec::BackendPtr backend() const { return exec::make_backend(options_.backend); }
   std::unique_ptr<exec::Session> session(const ir::Model* model, const PrepareRequest& request,
                                          Diagnostics& findings) const {
     return worker_session(start_worker(options_, request.options.max_memory_bytes), model, request, findings);

@@ -80,6 +80,7 @@ struct LayerMatches {
 
 struct AccuracySide {
   std::string name;
+  std::string backend;                   // that ran it; empty: saved results
   double output_error = 0;               // greatest, of the model's outputs from the truth
   double output_magnitude = 0;           // of the truth there
   uint64_t given_count = 0;              // values that it gave

@@ -47,6 +47,10 @@ results::CompatibilityReport check_compatibility(
 
 // The backends of this build.
 std::vector<std::string> backend_names();
+// The backend that builds plans.
+std::string plan_backend();
+// True if the settings about shapes, types and tactics that builders of engines have are meant for this backend.
+bool builds_engines(const std::string& backend);
 // Settings of a backend (SessionOptions::settings); backends without settings are left out.
 struct BackendSettings {
   std::string backend;

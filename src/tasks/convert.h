@@ -60,13 +60,14 @@ struct ConvertRequest {
   std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
   std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest, MendRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
-  bool explains = false;
+  bool explains = false;     // each step is a message, and in the outcome
   bool builds_plan = false;  // the output is a plan of the engine
 };
 
 struct ConvertOutcome {
   results::ConversionReport report;
   ir::Model model;
+  std::vector<std::string> steps = {};  // explanations, if they were wanted
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
 // True if a file is a plan of the engine that was built from this model's file.

@@ -3,14 +3,17 @@
 #include <algorithm>
 
 #include "analysis/samples.h"
+#include "exec/backend.h"
 
 namespace assay::tasks {
 
 double permitted_roundoff(const std::vector<std::string>& backends, const exec::Settings& settings) {
-  const bool has_engine = std::ranges::find(backends, "engine") != backends.end();
-  if (!has_engine) return 0;
-  if (settings.has("bf16") || settings.has("best")) return analysis::roundoff(tensor::DType::bfloat16);
-  return settings.has("fp16") && settings.has("strict") ? analysis::roundoff(tensor::DType::float16) : 0;
+  double greatest = 0;
+  for (const std::string& backend : backends) {
+    const std::optional<tensor::DType> type = exec::make_backend(backend)->least_type(settings);
+    if (type) greatest = std::max(greatest, analysis::roundoff(*type));
+  }
+  return greatest;
 }
 
 }  // namespace assay::tasks

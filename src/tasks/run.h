@@ -61,7 +61,7 @@ struct RunRequest {
   formats::SavedRuns given_outputs;        // in memory; compared last
 
   bool keeps_outputs = false;  // in the outcome
-  bool keeps_maps = false;     // heat maps in the report, as many as a page shows
+  bool makes_page = false;     // the report has what a page shows: heat maps, operators of values
   std::string save_inputs;
   std::string save_outputs;
   std::optional<std::string> save_blobs;  // a folder

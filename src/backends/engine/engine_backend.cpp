@@ -14,7 +14,16 @@ class EngineBackend final : public exec::Backend {
   explicit EngineBackend(DeviceFinder find_devices) : find_devices_(std::move(find_devices)) {}
   std::string_view name() const override { return "engine"; }
   std::string_view title() const override { return "the engine"; }
+  exec::BackendTraits traits() const override {
+    return {.has_plans = true, .builds_engines = true, .takes_quantized_copies = true, .widens_float16 = true};
+  }
   std::vector<exec::Setting> settings() const override { return declared_engine_settings(); }
+  std::optional<tensor::DType> least_type(const exec::Settings& settings) const override {
+    return least_engine_type(settings);
+  }
+  std::vector<exec::SettingChange> stricter_settings(const exec::Settings& settings) const override {
+    return stricter_engine_settings(settings);
+  }
   exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
 
   // Nodes that no kernel computes run on the reference operators.

@@ -136,6 +136,21 @@ std::vector<exec::Setting> declared_engine_settings() {
   return all;
 }
 
+std::optional<tensor::DType> least_engine_type(const exec::Settings& settings) {
+  if (settings.has(kBfloat16) || settings.has(kBest)) return tensor::DType::bfloat16;
+  if (settings.has(kFloat16) && settings.has(kStrict)) return tensor::DType::float16;
+  return std::nullopt;
+}
+
+std::vector<exec::SettingChange> stricter_engine_settings(const exec::Settings& settings) {
+  std::vector<exec::SettingChange> changes;
+  for (const std::string_view permission : {kBfloat16, kFloat16, kInt8, kTf32}) {
+    if (settings.has(permission)) changes.push_back({std::string(permission), std::nullopt});
+  }
+  if (!settings.has(kStrict)) changes.push_back({std::string(kStrict), ""});
+  return changes;
+}
+
 EngineSettings read_engine_settings(const exec::Settings& settings, const engine::Device& device, bool measures,
                                     Diagnostics& findings) {
   tell_ignored_settings(settings, findings);

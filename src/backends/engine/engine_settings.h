@@ -8,7 +8,7 @@
 #include "base/diagnostics.h"
 #include "engine/plan/manifest.h"
 #include "engine/program/builder_config.h"
-#include "exec/settings.h"
+#include "exec/backend.h"
 
 namespace assay::backends {
 
@@ -25,6 +25,9 @@ struct EngineSettings {
 };
 
 std::vector<exec::Setting> declared_engine_settings();
+// As of exec::Backend.
+std::optional<tensor::DType> least_engine_type(const exec::Settings& settings);
+std::vector<exec::SettingChange> stricter_engine_settings(const exec::Settings& settings);
 
 // Loads the files that they name. `measures`: tactics are, also where nobody asked for it. Error for one that cannot be
 // read, (usage) for tactics that the device does not have.

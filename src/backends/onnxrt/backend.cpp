@@ -33,6 +33,10 @@ class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
              .help = "how far ONNX Runtime may rewrite the model; default: its own"}};
   }
 
+  std::vector<exec::SettingChange> stricter_settings(const exec::Settings&) const override {
+    return {{std::string(ort::kOptimizationLevel), "ORT_DISABLE_ALL"}};
+  }
+
   std::unique_ptr<exec::Session> prepare(const ir::Model& model, const exec::SessionOptions& options,
                                          Diagnostics& findings) const override {
     return ort::make_session(ort::Library::get(options.search), model, options, findings);

@@ -22,6 +22,10 @@ class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
              .help = "whether the device may compute in a type of less precision; default: float32 throughout"}};
   }
 
+  std::vector<exec::SettingChange> stricter_settings(const exec::Settings&) const override {
+    return {{std::string(ov::kMode), "ACCURACY"}};
+  }
+
   // "... No conversion rule found for operations: com.microsoft.Nope, my.Thing"
   std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {
     constexpr std::string_view kBefore = "No conversion rule found for operations: ";

@@ -102,6 +102,7 @@ class ReferenceBackend final : public exec::Backend {
   explicit ReferenceBackend(bool is_wide) : is_wide_(is_wide) {}
   std::string_view name() const override { return is_wide_ ? "ref-fp64" : "ref"; }
   std::string_view title() const override { return "the reference"; }
+  exec::BackendTraits traits() const override { return {.is_reference = !is_wide_}; }
   exec::Probe probe(const exec::LibrarySearch&) const override { return {.usable = true, .version = "built in"}; }
 
   std::vector<exec::Refusal> refusals(const ir::Model& model, const exec::LibrarySearch&) const override {

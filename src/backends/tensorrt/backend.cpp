@@ -25,6 +25,7 @@ class TensorRtBackend final : public exec::Backend {
  public:
   std::string_view name() const override { return "tensorrt"; }
   std::string_view title() const override { return "TensorRT"; }
+  exec::BackendTraits traits() const override { return {.builds_engines = true}; }
 
   std::vector<exec::Setting> settings() const override {
     using Kind = exec::Setting::Kind;

@@ -25,10 +25,11 @@ constexpr std::array<std::string_view, 5> kOfCommands = {"--check", "--fail-retu
                                                          "--fail-regex", "--artifacts"};
 
 OptionGroup against_group() {
+  const auto choices = backend_choices();
   return {.title = "Comparison With",
           .description = "What a backend is compared with",
           .rows = {{.names = {"--against"},
-                    .choices = {"ref", "ref-fp64", "onnxrt", "openvino", "engine"},
+                    .choices = {choices.begin(), choices.end()},
                     .help = "another backend; default: the reference, or the second backend that is named"},
                    {.names = {"--load-outputs", "--load-results"},
                     .arity = Arity::one_or_more,
@@ -136,7 +137,5 @@ std::string version_lines() {
   }
   return text;
 }
-
-std::string program_version() { return ASSAY_VERSION; }
 
 }  // namespace assay::cli

@@ -22,6 +22,5 @@ void refuse_check(const Arguments& arguments);
 std::string reproducing_words(const Arguments& arguments);
 // The program and the libraries of backends.
 std::string version_lines();
-std::string program_version();
 
 }  // namespace assay::cli

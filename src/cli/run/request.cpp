@@ -15,6 +15,7 @@
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/values.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -111,9 +112,8 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   if (request.backends.empty() && !request.model.path.empty()) {
     notes.emplace_back("no backend is chosen: the model is not run");
   }
-  const auto builds_engines = [](const std::string& backend) { return backend == "engine" || backend == "tensorrt"; };
-  if (std::ranges::none_of(request.backends, builds_engines)) {
-    for (const OptionRow& row : backend_settings_group("engine").rows) {
+  if (std::ranges::none_of(request.backends, tasks::builds_engines)) {
+    for (const OptionRow& row : engine_settings_group().rows) {
       const std::string_view name = canonical_name(row);
       if (arguments.has(name)) notes.push_back(fmt::format("`{}` is not used: the engine does not run", name));
     }
@@ -135,18 +135,18 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   tasks::RunRequest& request = words.request;
   refuse_absent_options(engine_run_group(), arguments);
   request.backends = chosen_backends(arguments);
-  if (as_peer) request.words = {{"engine", "trt"}, {"ref", "pluginref"}};
+  if (as_peer) request.words = peer_words();
   request.model = model_source(arguments.value("model_file"), arguments);
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);
-  if (std::ranges::find(request.backends, "engine") != request.backends.end()) {
+  const bool has_engine = std::ranges::find(request.backends, tasks::plan_backend()) != request.backends.end();
+  if (has_engine) {
     read_config_script(arguments, request.model.path, request.session);
   } else if (arguments.has("--trt-config-script")) {
     fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
   }
   const std::optional<tasks::EngineIntegers> integers = engine_integers(arguments);
-  const bool has_engine = std::ranges::find(request.backends, "engine") != request.backends.end();
   if (has_engine) request.integers = integers;
   request.compare = compare_options(arguments, words.notes);
   request.leaves_out_unpaired = as_peer && !arguments.flag("--strict-outputs");
@@ -160,7 +160,7 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   request.computes_tolerance = wants_computed_tolerance(arguments);
   request.check_average = arguments.flag("--check-average");
   request.validate = arguments.flag("--validate");
-  request.keeps_maps = arguments.has("--report");
+  request.makes_page = arguments.has("--report");
   read_files(arguments, request, as_peer ? 0 : 1);
   read_isolation(arguments, request);
   const bool has_no_pair = request.backends.size() + request.saved_outputs.size() < 2;

@@ -14,6 +14,7 @@ namespace assay::debug {
 // The values of the main graph that one side gave.
 struct SideValues {
   std::string name;
+  std::string backend = {};  // that ran it; empty: saved results
   std::map<ir::ValueId, Datum> values;
   double least_unit = 0;  // of the narrowest type that it is permitted to compute in; 0: it keeps to the declared ones
   std::map<ir::NodeId, QuantizedValues> quantized = {};  // values that its model has in codes, by layer

@@ -28,7 +28,7 @@ class Walk {
       : model_(model), options_(options), oracle_(model, options.max_memory_bytes), callees_(model) {
     sides_.reserve(sides.size());
     for (SideValues& side : sides) {
-      result_.sides.push_back({.name = side.name});
+      result_.sides.push_back({.name = side.name, .backend = side.backend});
       sides_.emplace_back(model, std::move(side), options.max_memory_bytes,
                           [this](ValueId value) { return true_value(value); });
       oracles_.emplace_back(model, options.max_memory_bytes);

@@ -222,8 +222,8 @@ class BenchJob {
   // The model that the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
   const ir::Model& model_of(const results::BenchSide& side, exec::SessionOptions& session) {
     const bool wants_weights = request_.integers && std::holds_alternative<WeightsRequest>(*request_.integers);
-    if (backend_of(side.backend) != "engine" || (!wants_weights && !session.settings.has("int8")))
-      return loaded_->model;
+    const bool takes_copy = exec::make_backend(backend_of(side.backend))->traits().takes_quantized_copies;
+    if (!takes_copy || (!wants_weights && !session.settings.has("int8"))) return loaded_->model;
     if (!quantized_) {
       Int8Request int8;
       set_calibrator(calibrators().front(), int8);
@@ -301,7 +301,8 @@ void check_bench(const BenchRequest& request) {
     refuse("save_engine", "a plan is loaded: it is saved already");
   if (!request.save_plan.empty() && !request.rivals.empty())
     refuse("against", "rivals need a model, and a plan is built");
-  if (!request.save_plan.empty() && request.backend != "engine") refuse("save_engine", "only the engine has plans");
+  if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().has_plans)
+    refuse("save_engine", "only the engine has plans");
   if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
   if (!request.plan.empty() && !request.inputs.is_generated()) {
     refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");

@@ -38,6 +38,10 @@ std::vector<std::string> backend_names() {
   return names;
 }
 
+std::string plan_backend() { return std::string(exec::plan_builder()->name()); }
+
+bool builds_engines(const std::string& backend) { return exec::make_backend(backend)->traits().builds_engines; }
+
 std::vector<BackendSettings> backend_settings() {
   std::vector<BackendSettings> all;
   for (const exec::BackendPtr& backend : exec::all_backends()) {

@@ -80,7 +80,7 @@ void build_plan(const ConvertRequest& request, ir::Model& model, Observer& obser
   session.on_layer = layer_counter(observer);
   observer.info("Building engine: " + printable(request.edit.output));
   Diagnostics findings;
-  exec::make_backend("engine")->build_plan(model, session, request.edit.output, findings);
+  exec::plan_builder()->build_plan(model, session, request.edit.output, findings);
   tell_findings(findings, observer);
 }
 
@@ -106,7 +106,8 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   ConversionJob job{request, observer, loaded, rewriter};
   results::ConversionReport report = apply(request, job);
   if (!job.uses_inputs) tell_unused_inputs(request.inputs, observer);
-  if (request.explains) explain_steps(rewriter, observer);
+  std::vector<std::string> steps;
+  if (request.explains) steps = explain_steps(rewriter, observer);
   tell_findings(loaded.findings, observer);
   const double convert_seconds = converting.seconds();
   const Stopwatch saving;
@@ -116,7 +117,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
                     {"convert_seconds", convert_seconds},
                     {"save_seconds", saving.seconds()},
                     {"total_seconds", total.seconds()}};
-  return {std::move(report), std::move(loaded.model)};
+  return {std::move(report), std::move(loaded.model), std::move(steps)};
 }
 
 bool is_plan_of(const std::string& plan, const std::string& model) {

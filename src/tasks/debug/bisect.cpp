@@ -10,6 +10,7 @@
 #include "tasks/bisection.h"
 #include "tasks/debug/check_loop.h"
 #include "tasks/debug/comparing_judge.h"
+#include "tasks/debug/subject.h"
 #include "tasks/save.h"
 #include "tasks/threads.h"
 
@@ -18,51 +19,46 @@ namespace {
 
 using debug::Verdict;
 
-// Keeps the lines that explain steps, each of which names its number.
-class StepLines final : public Observer {
- public:
-  void on_message(LogLevel, std::string_view text, Where) override {
-    if (text.starts_with("step ")) lines.emplace_back(text);
-  }
-  std::vector<std::string> lines;
+// The model after some steps, and what they did.
+struct Rewritten {
+  ir::Model model;
+  std::vector<std::string> steps;
 };
 
 class Bisection {
  public:
-  Bisection(const BisectionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
-            Observer& observer)
+  Bisection(const BisectionRequest& request, const Subject& subject, Observer& observer)
       : request_(request),
-        model_(loaded.model),
+        model_(subject.loaded.model),
         observer_(observer),
-        values_(model_, inputs, request.comparison.session.max_memory_bytes),
+        values_(model_, subject.inputs, request.comparison.session.max_memory_bytes),
         loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!request.comparison.backend.empty()) comparing_.emplace(request.comparison, model_, inputs, &values_);
+    if (!request.comparison.backend.empty()) comparing_.emplace(request.comparison, model_, subject.inputs, &values_);
   }
 
   results::BisectionReport run() {
     report_.model = request_.model.path;
-    StepLines lines;
-    static_cast<void>(rewritten(std::numeric_limits<uint64_t>::max(), lines));
-    report_.step_count = lines.lines.size();
+    const std::vector<std::string> explanations = rewritten(std::numeric_limits<uint64_t>::max()).steps;
+    report_.step_count = explanations.size();
     if (report_.step_count == 0) fail(ErrorCode::usage, "nothing is changed: there is no step to find");
     report_.fails_before = surely_fails(0);
     report_.is_reproduced = !report_.fails_before && surely_fails(report_.step_count);
-    if (report_.is_reproduced) search(lines.lines);
+    if (report_.is_reproduced) search(explanations);
     report_.loop = loop_.take();
     if (comparing_ && !comparing_->symptom().empty()) observer_.info("The first that fails: " + comparing_->symptom());
     return std::move(report_);
   }
 
  private:
-  void search(const std::vector<std::string>& lines) {
+  void search(const std::vector<std::string>& explanations) {
     uint64_t good = 0, bad = report_.step_count;
     while (bad - good > 1) {
       const uint64_t middle = good + (bad - good) / 2;
       (fails(middle, std::bit_width(bad - good)) ? bad : good) = middle;
     }
     report_.step = bad;
-    report_.explanation = lines[bad - 1];
+    report_.explanation = explanations[bad - 1];
     save(bad, request_.output, report_.output);
     save(good, request_.least_good, report_.good_output);
     if (!request_.reduced.empty()) reduce(after(bad));
@@ -137,13 +133,13 @@ class Bisection {
   }
 
   ir::Model after(uint64_t steps) {
-    Observer quiet;
-    ir::Model model = rewritten(steps, quiet);
+    ir::Model model = rewritten(steps).model;
     surgery::complete_outputs(model);
     return model;
   }
 
-  ir::Model rewritten(uint64_t steps, Observer& observer) const {
+  Rewritten rewritten(uint64_t steps) const {
+    Observer quiet;
     const ModelSource source{.path = request_.model.path, .model = &model_};
     if (const auto* conversion = std::get_if<ConvertRequest>(&request_.steps)) {
       ConvertRequest wanted = *conversion;
@@ -151,12 +147,14 @@ class Bisection {
       wanted.last_step = steps;
       wanted.explains = true;
       wanted.inputs = request_.inputs;
-      return convert(wanted, observer).model;
+      ConvertOutcome outcome = convert(wanted, quiet);
+      return {std::move(outcome.model), std::move(outcome.steps)};
     }
     SanitizeRequest wanted{.edit = {.model = source}, .passes = std::get<PassRequest>(request_.steps)};
     wanted.passes.last_step = steps;
     wanted.passes.explains = true;
-    return sanitize(wanted, observer).model;
+    EditOutcome outcome = sanitize(wanted, quiet);
+    return {std::move(outcome.model), std::move(outcome.steps)};
   }
 
   void save(uint64_t steps, const std::string& path, std::string& saved) {
@@ -180,12 +178,9 @@ class Bisection {
 results::BisectionReport debug_bisect(const BisectionRequest& request, Observer& observer) {
   const Stopwatch total;
   const TaskThreads threads(request.comparison.session.threads);
-  LoadedModel loaded = load_model(request.model, observer);
-  require_runnable(loaded);
-  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
-  tell_findings(loaded.findings, observer);
-  results::BisectionReport report = Bisection(request, loaded, inputs, observer).run();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
+  const Subject subject = open_subject(request.model, request.inputs, observer);
+  results::BisectionReport report = Bisection(request, subject, observer).run();
+  report.timings = {{"load_seconds", subject.loaded.load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }
 

@@ -95,7 +95,6 @@ void ComparingJudge::compute_tolerances(const ir::Model& whole) {
 
 bool ComparingJudge::fails(const ir::Model& model) {
   const std::vector<exec::Feed> feeds = feeds_of(model);
-  inputs_of_last_ = feeds;
   expected_of_last_ = expected_of(model, feeds);
   const std::variant<tensor::NamedData, Error> outputs = attempt([&] { return run(request_.backend, model, feeds); });
   if (const Error* error = std::get_if<Error>(&outputs)) return judge_error(*error);
@@ -170,7 +169,7 @@ tensor::NamedData ComparingJudge::run(const std::string& backend, const ir::Mode
 }
 
 tensor::NamedData ComparingJudge::expected_of(const ir::Model& model, std::span<const exec::Feed> feeds) {
-  const bool is_reference = request_.against == "ref" && saved_.empty();
+  const bool is_reference = saved_.empty() && exec::make_backend(request_.against)->traits().is_reference;
   if (!is_reference && saved_.empty()) return run(request_.against, model, feeds);
   tensor::NamedData expected;
   std::map<ir::ValueId, tensor::Datum> changed;

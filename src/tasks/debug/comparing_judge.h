@@ -22,8 +22,7 @@ class ComparingJudge {
   bool fails(const ir::Model& model);
   // Goes on with parts of another model.
   void look_at(const ir::Model& whole, const tensor::NamedData& inputs, ObservedValues* values);
-  // The values that a model was last fed, and what was expected of it.
-  const tensor::NamedData& last_inputs() const { return inputs_of_last_; }
+  // The outputs that were expected of the last model.
   const tensor::NamedData& last_expected() const { return expected_of_last_; }
   // Values of saved results; empty: another backend or the reference is what is compared with.
   const tensor::NamedData& saved() const { return saved_; }
@@ -50,7 +49,6 @@ class ComparingJudge {
   std::optional<std::string> error_shape_;  // the whole model fails with such an error
   bool has_failed_ = false;
   std::string symptom_;
-  tensor::NamedData inputs_of_last_;
   tensor::NamedData expected_of_last_;
   tensor::NamedData rounded_feeds_;  // of the last model: values that its type has rounded, in their own types
 };

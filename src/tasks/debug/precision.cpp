@@ -14,6 +14,7 @@
 #include "tasks/convert.h"
 #include "tasks/debug/check_loop.h"
 #include "tasks/debug/comparing_judge.h"
+#include "tasks/debug/subject.h"
 #include "tasks/save.h"
 #include "tasks/threads.h"
 
@@ -35,11 +36,13 @@ std::string_view word(PrecisionDirection direction) {
 
 const Calibrator& minmax() { return *std::ranges::find(calibrators(), "minmax", &Calibrator::word); }
 
-// The engine computes float16 in float32: what is searched for shows only where it rounds each result.
+// A backend that computes float16 in float32 must round each result, or what is searched for does not show.
 PrecisionRequest with_roundings(PrecisionRequest request) {
-  const std::string& backend = request.comparison.backend;
-  const bool is_engine = backend.empty() || backend == "engine";
-  if (is_engine && request.low == LowPrecision::float16) request.comparison.session.settings.set("strict", {""});
+  const std::string& name = request.comparison.backend;
+  const exec::BackendPtr backend = name.empty() ? exec::plan_builder() : exec::make_backend(name);
+  if (request.low != LowPrecision::float16 || !backend->traits().widens_float16) return request;
+  exec::Settings& settings = request.comparison.session.settings;
+  for (const exec::SettingChange& change : backend->stricter_settings(settings)) change.apply(settings);
   return request;
 }
 
@@ -47,16 +50,15 @@ constexpr std::string_view kStays = "it is to stay in float32";
 
 class PrecisionSearch {
  public:
-  PrecisionSearch(const PrecisionRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
-                  Observer& observer)
+  PrecisionSearch(const PrecisionRequest& request, const Subject& subject, Observer& observer)
       : request_(with_roundings(request)),
-        model_(loaded.model),
+        model_(subject.loaded.model),
         observer_(observer),
         parts_(model_),
-        values_(model_, inputs, request.comparison.session.max_memory_bytes),
+        values_(model_, subject.inputs, request.comparison.session.max_memory_bytes),
         loop_(request.check, request.comparison.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!request.comparison.backend.empty()) comparing_.emplace(request_.comparison, model_, inputs, &values_);
+    if (!request.comparison.backend.empty()) comparing_.emplace(request_.comparison, model_, subject.inputs, &values_);
   }
 
   results::PrecisionReport run() {
@@ -167,7 +169,7 @@ class PrecisionSearch {
       return;
     }
     Diagnostics ignored;
-    exec::make_backend("engine")->build_plan(model, request_.comparison.session, path, ignored);
+    exec::plan_builder()->build_plan(model, request_.comparison.session, path, ignored);
   }
 
   void finish(const Subset& kept) {
@@ -205,14 +207,12 @@ class PrecisionSearch {
 results::PrecisionReport debug_precision(const PrecisionRequest& request, Observer& observer) {
   const Stopwatch total;
   const TaskThreads threads(request.comparison.session.threads);
-  LoadedModel loaded = load_model(request.model, observer);
-  require_runnable(loaded);
-  infer_shapes(loaded);
-  set_interface(request.interface, loaded);
-  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
-  tell_findings(loaded.findings, observer);
-  results::PrecisionReport report = PrecisionSearch(request, loaded, inputs, observer).run();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
+  const Subject subject = open_subject(request.model, request.inputs, observer, [&](LoadedModel& loaded) {
+    infer_shapes(loaded);
+    set_interface(request.interface, loaded);
+  });
+  results::PrecisionReport report = PrecisionSearch(request, subject, observer).run();
+  report.timings = {{"load_seconds", subject.loaded.load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }
 

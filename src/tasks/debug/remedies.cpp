@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "debug/accuracy/influence.h"
+#include "exec/backend.h"
 
 namespace assay::tasks {
 namespace {
@@ -18,37 +19,30 @@ class Remedies {
 
   std::vector<results::Remedy> run() {
     const exec::Settings& settings = given_.request.session.settings;
-    for (const std::string_view permitted : {"bf16", "fp16", "int8", "tf32"}) {
-      if (backend_ == "engine" && settings.has(permitted)) try_without(std::string(permitted));
+    for (const exec::SettingChange& change : exec::make_backend(backend_)->stricter_settings(settings)) {
+      attempt_change(change);
     }
-    if (backend_ == "engine" && !settings.has("strict")) try_with("strict", "");
-    if (backend_ == "onnxrt") try_with("graph-optimization-level", "ORT_DISABLE_ALL");
-    if (backend_ == "openvino") try_with("openvino-mode", "ACCURACY");
     return std::move(tried_);
   }
 
  private:
-  void try_without(const std::string& name) {
-    exec::Settings settings = given_.request.session.settings;
-    settings.erase(name);
-    add({.text = fmt::format("{} without {}", backend_, name), .left_out = {name}}, settings);
-  }
-
-  void try_with(const std::string& name, const std::string& value) {
-    exec::Settings settings = given_.request.session.settings;
-    settings.set(name, {value});
-    add({.text = fmt::format("{} with {}{}{}", backend_, name, value.empty() ? "" : " ", value),
-         .settings = {{name, value}}},
-        settings);
-  }
-
   // Adds a remedy, unless the model cannot be run.
-  void add(results::Remedy remedy, const exec::Settings& settings) {
+  void attempt_change(const exec::SettingChange& change) {
+    exec::Settings settings = given_.request.session.settings;
+    change.apply(settings);
+    results::Remedy remedy = remedy_of(change);
     const std::variant<double, Error> after =
         attempt([&] { return debug::greatest_error(given_.runs.outputs(backend_, given_.model, settings), truth_); });
     if (std::holds_alternative<Error>(after)) return;
     remedy.set_errors(side_.output_error, std::get<double>(after), side_.output_magnitude);
     tried_.push_back(std::move(remedy));
+  }
+
+  results::Remedy remedy_of(const exec::SettingChange& change) const {
+    const auto& [name, value] = change;
+    if (!value) return {.text = fmt::format("{} without {}", backend_, name), .left_out = {name}};
+    return {.text = fmt::format("{} with {}{}{}", backend_, name, value->empty() ? "" : " ", *value),
+            .settings = {{name, *value}}};
   }
 
   const RemedyCase& given_;

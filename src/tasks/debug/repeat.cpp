@@ -39,7 +39,7 @@ class Builder {
     exec::SessionOptions session = request_.session;
     session.path = request_.infers || !request_.interface.is_empty() ? "" : runnable_path(request_.model);
     Diagnostics findings;
-    exec::make_backend("engine")->build_plan(model_, session, plan, findings);
+    exec::plan_builder()->build_plan(model_, session, plan, findings);
     Diagnostics unsaid;
     for (const Diagnostic& finding : findings.all()) {
       if (said_.insert(finding.message).second) unsaid.add(finding);

@@ -164,7 +164,8 @@ debug::SideValues SideRuns::run(const std::string& backend, const std::string& n
   const Alone alone = run_alone(backend);
   check_cancelled(observer_);
   observer_.verbose(fmt::format("{}: all values are asked for", name));
-  debug::SideValues side{.name = name, .least_unit = permitted_roundoff({backend}, request_.session.settings)};
+  debug::SideValues side{
+      .name = name, .backend = backend, .least_unit = permitted_roundoff({backend}, request_.session.settings)};
   const std::variant<double, Error> moved = attempt([&] { return run_tapped(backend, alone.outputs, side); });
   malloc_trim(0);  // else what the session had may stay beside the next one
   Look& look = looks_.emplace_back(Look{.is_deterministic = alone.is_deterministic});
@@ -257,6 +258,7 @@ OtherRun SideRuns::run_other(const ir::Model& other) const {
   CodeValues codes(other, debug::find_quantizers(model_, other, run.counterpart.values, run.counterpart.nodes));
   codes.add_names(wanted);
   debug::SideValues& side = run.side;
+  side.backend = backend;
   side.name = fmt::format("{} on {}", backend, printable(request_.other.path));
   run_for(backend, other, wanted, [&](std::string_view name, const tensor::Datum& value) {
     codes.take(name, value);

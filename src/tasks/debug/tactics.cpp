@@ -10,6 +10,7 @@
 #include "tasks/bisection.h"
 #include "tasks/debug/check_loop.h"
 #include "tasks/debug/comparing_judge.h"
+#include "tasks/debug/subject.h"
 #include "tasks/threads.h"
 
 namespace assay::tasks {
@@ -29,18 +30,17 @@ formats::TacticReplay load_tactics(const std::string& path) {
 
 class TacticSearch {
  public:
-  TacticSearch(const TacticSearchRequest& request, const LoadedModel& loaded, const tensor::NamedData& inputs,
-               Observer& observer)
+  TacticSearch(const TacticSearchRequest& request, const Subject& subject, Observer& observer)
       : request_(request),
         comparison_(request.comparison),
-        model_(loaded.model),
-        values_(model_, inputs, request.comparison.session.max_memory_bytes),
+        model_(subject.loaded.model),
+        values_(model_, subject.inputs, request.comparison.session.max_memory_bytes),
         good_(load_tactics(request.good_tactics)),
         bad_(load_tactics(request.bad_tactics)),
         replay_(folder_.path() / "tactics.json"),
         loop_(request.check, comparison_.backend.empty() ? request.artifact : "", observer) {
     if (request.keeps_artifact) loop_.keep_artifact();
-    if (!comparison_.backend.empty()) comparing_.emplace(comparison_, model_, inputs, &values_);
+    if (!comparison_.backend.empty()) comparing_.emplace(comparison_, model_, subject.inputs, &values_);
     for (const auto& [layer, tactic] : bad_) {
       const auto other = good_.find(layer);
       if (other != good_.end() && other->second != tactic) layers_.push_back(layer);
@@ -85,7 +85,7 @@ class TacticSearch {
     else
       trial.make = [&](const std::string& path) {
         Diagnostics ignored;
-        exec::make_backend("engine")->build_plan(model_, comparison_.session, path, ignored);
+        exec::plan_builder()->build_plan(model_, comparison_.session, path, ignored);
       };
     return loop_.judge(trial, remaining);
   }
@@ -109,12 +109,9 @@ class TacticSearch {
 results::TacticReport debug_tactics(const TacticSearchRequest& request, Observer& observer) {
   const Stopwatch total;
   const TaskThreads threads(request.comparison.session.threads);
-  LoadedModel loaded = load_model(request.model, observer);
-  require_runnable(loaded);
-  const tensor::NamedData inputs = make_first_inputs(loaded, request.inputs, observer);
-  tell_findings(loaded.findings, observer);
-  results::TacticReport report = TacticSearch(request, loaded, inputs, observer).run();
-  report.timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}};
+  const Subject subject = open_subject(request.model, request.inputs, observer);
+  results::TacticReport report = TacticSearch(request, subject, observer).run();
+  report.timings = {{"load_seconds", subject.loaded.load_seconds}, {"total_seconds", total.seconds()}};
   return report;
 }
 

@@ -34,8 +34,9 @@ class PassJob {
         rewriter_(job.model(), request.last_step),
         pipeline_(job.model(), rewriter_, request.options) {}
 
-  void run() {
-    if (is_empty()) return;
+  // Returns the explanations of all steps if the request wants them.
+  std::vector<std::string> run() {
+    if (is_empty()) return {};
     pipeline_.run(kSort);  // whatever else is asked for needs it
     if (request_.cleans) pipeline_.run(passes::cleanup_passes());
     if (request_.folds) fold();
@@ -43,8 +44,11 @@ class PassJob {
     if (request_.fuses) pipeline_.run_until_stable(passes::fusion_passes());
     const std::vector<std::string_view> named(request_.passes.begin(), request_.passes.end());
     if (!named.empty()) pipeline_.run(named);
+    std::vector<std::string> steps;
+    if (request_.explains) steps = explain_steps(rewriter_, job_.observer());
     report();
     refuse_opset();
+    return steps;
   }
 
  private:
@@ -81,7 +85,6 @@ class PassJob {
   }
 
   void report() {
-    if (request_.explains) explain_steps(rewriter_, job_.observer());
     std::map<std::string_view, uint64_t> steps;
     for (const passes::PassResult& result : pipeline_.results()) steps[result.pass] += result.steps;
     for (const auto& [pass, count] : steps) {
@@ -124,6 +127,6 @@ void check_passes(const std::vector<std::string>& names) {
   }
 }
 
-void run_passes(const PassRequest& request, EditJob& job) { PassJob(request, job).run(); }
+std::vector<std::string> run_passes(const PassRequest& request, EditJob& job) { return PassJob(request, job).run(); }
 
 }  // namespace assay::tasks

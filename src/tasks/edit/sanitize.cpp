@@ -49,10 +49,12 @@ EditOutcome sanitize(const SanitizeRequest& request, Observer& observer) {
   edit(request, job);
   if (request.types == TypeSource::observed) observe_all_types(request.inputs, job);
   if (request.types != TypeSource::observed) tell_unused_inputs(request.inputs, observer);
-  run_passes(request.passes, job);
+  std::vector<std::string> steps = run_passes(request.passes, job);
   bound_sizes(request.bounds, job);
   if (infers) infer_shapes(job.loaded());
-  return job.save();
+  EditOutcome outcome = job.save();
+  outcome.steps = std::move(steps);
+  return outcome;
 }
 
 }  // namespace assay::tasks

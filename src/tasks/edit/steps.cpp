@@ -2,8 +2,13 @@
 
 namespace assay::tasks {
 
-void explain_steps(const ir::Rewriter& rewriter, Observer& observer) {
-  for (const ir::RewriteStep& step : rewriter.steps()) observer.info(rewriter.explain(step));
+std::vector<std::string> explain_steps(const ir::Rewriter& rewriter, Observer& observer) {
+  std::vector<std::string> steps;
+  for (const ir::RewriteStep& step : rewriter.steps()) {
+    steps.push_back(rewriter.explain(step));
+    observer.info(steps.back());
+  }
+  return steps;
 }
 
 }  // namespace assay::tasks

@@ -184,14 +184,13 @@ void check_profile(const ProfileRequest& request) {
   if (request.runs == 0) refuse("iterations", "expected at least 1, found 0");
   if (!(request.seconds > 0)) refuse("duration", "expected seconds above 0");
   for (const std::string& name : request.backends) {
-    static_cast<void>(exec::make_backend(name));
-    if (name == "engine" || !is_engine_file(request.model)) continue;
+    if (exec::make_backend(name)->traits().has_plans || !is_engine_file(request.model)) continue;
     fail(ErrorCode::unsupported, "`{}` is an engine: {} cannot run it", request.model.path, name);
   }
 }
 
 results::ProfileReport profile(ProfileRequest request, Observer& observer) {
-  if (request.backends.empty()) request.backends = {"engine"};
+  if (request.backends.empty()) request.backends = {std::string(exec::plan_builder()->name())};
   check_profile(request);
   const unsigned threads = request.session.threads;
   auto job = std::make_unique<ProfileJob>(std::move(request), observer);  // counters come before threads

@@ -85,7 +85,7 @@ uint64_t cell_count(const results::DifferenceMaps& maps) {
 Pictures::Pictures(const RunRequest& request, std::span<const exec::RunnerPtr> runners, Observer& observer)
     : observer_(observer),
       infinities_equal_(request.compare.infinities_equal),
-      wants_page_(request.keeps_maps),
+      wants_page_(request.makes_page),
       heat_maps_(folder_of(request.heat_maps, "heatmaps")),
       error_plots_(folder_of(request.error_plots, "error_plots")) {
   for (const exec::RunnerPtr& runner : runners) runners_.push_back(runner->name());

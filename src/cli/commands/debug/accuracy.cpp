@@ -60,8 +60,8 @@ std::string remedy_words(const results::Remedy& remedy, const results::AccuracyH
     if (!remedy.calibration.empty()) more.insert(more.end(), {"--calibration", remedy.calibration});
     return convert_words(hunt.model, remedy.precision, remedy.excluded, more);
   }
-  const std::string backend = hunt.culprits.front().error.side.substr(0, hunt.culprits.front().error.side.find(' '));
-  std::string words = fmt::format("assay run {} --{}", printable(hunt.model), backend);
+  const auto side = std::ranges::find(hunt.sides, hunt.culprits.front().error.side, &results::AccuracySide::name);
+  std::string words = fmt::format("assay run {} --{}", printable(hunt.model), side->backend);
   for (const auto& [name, value] : remedy.settings)
     words += fmt::format(" --{}{}{}", name, value.empty() ? "" : " ", value);
   return words;
@@ -127,11 +127,12 @@ int run_debug_accuracy(const Arguments& arguments, Environment& environment) {
 }
 
 OptionGroup accuracy_group() {
+  const auto choices = backend_choices();
   return {.title = "Sides",
           .description = "Whose layers are judged",
           .rows = {
               {.names = {"--against"},
-               .choices = {"ref", "onnxrt", "openvino", "engine"},
+               .choices = {choices.begin(), choices.end()},
                .help = "another backend, whose layers are judged likewise"},
               {.names = {"--load-outputs", "--load-results"},
                .arity = Arity::one_or_more,

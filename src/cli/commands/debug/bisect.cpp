@@ -17,6 +17,7 @@
 #include "report/debug/json_bisection.h"
 #include "report/debug/text_debug.h"
 #include "tasks/bisection.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
@@ -124,12 +125,13 @@ tasks::TacticSearchRequest tactics_request(const Arguments& arguments, Environme
   request.model = model_source(arguments.value("model_file"), arguments);
   check_input_data(arguments);
   request.inputs = input_request(arguments);
-  request.comparison = comparison_request(arguments, environment.log, "engine");
+  request.comparison = comparison_request(arguments, environment.log, tasks::plan_backend());
   if (request.comparison.backend.empty()) {
     request.check = check_request(arguments, environment);
     request.comparison.session = session_options(arguments);
   } else {
-    if (request.comparison.backend != "engine") fail(ErrorCode::usage, "--tactics is about the engine: name it first");
+    if (request.comparison.backend != tasks::plan_backend())
+      fail(ErrorCode::usage, "--tactics is about the engine: name it first");
     refuse_check(arguments);
     request.check = replay_request(arguments);
   }

@@ -40,8 +40,8 @@ std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), shape_inference_group(),
                                   output_group(), interface_group(), input_data_group(),
                                   // each build measures without being asked
-                                  backend_settings_group("engine", {"--measure-tactics", "--save-engine"}),
-                                  limits_group(), json_group(), config_script_group(), engine_debug_group()};
+                                  engine_settings_group({"--measure-tactics", "--save-engine"}), limits_group(),
+                                  json_group(), config_script_group(), engine_debug_group()};
   for (OptionGroup& group : check_groups({.artifact = "polygraphy_debug.engine", .has_until = true})) {
     all.push_back(std::move(group));
   }

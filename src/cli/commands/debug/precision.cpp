@@ -20,9 +20,15 @@
 #include "cli/options/groups/shape_inference.h"
 #include "report/debug/json_precision.h"
 #include "report/debug/text_debug.h"
+#include "tasks/check.h"
 
 namespace assay::cli {
 namespace {
+
+constexpr std::pair<std::string_view, tasks::LowPrecision> kLowPrecisions[] = {
+    {"--int8", tasks::LowPrecision::int8},
+    {"--fp16", tasks::LowPrecision::float16},
+    {"--bf16", tasks::LowPrecision::bfloat16}};
 
 tasks::LowPrecision low_precision(const Arguments& arguments) {
   if (arguments.value("--precision") == "float16") {
@@ -30,10 +36,14 @@ tasks::LowPrecision low_precision(const Arguments& arguments) {
          "--precision float16: layers are kept in float32; float16 as the better type is not "
          "supported");
   }
-  if (arguments.flag("--int8")) return tasks::LowPrecision::int8;
-  if (arguments.flag("--fp16")) return tasks::LowPrecision::float16;
-  if (arguments.flag("--bf16")) return tasks::LowPrecision::bfloat16;
-  fail(ErrorCode::usage, "name the type that the model is converted to: --fp16, --bf16 or --int8");
+  std::optional<tasks::LowPrecision> chosen;
+  for (const auto& [option, low] : kLowPrecisions) {
+    if (!arguments.flag(option)) continue;
+    if (chosen) fail(ErrorCode::usage, "the model is converted to one type: --fp16, --bf16 or --int8");
+    chosen = low;
+  }
+  if (!chosen) fail(ErrorCode::usage, "name the type that the model is converted to: --fp16, --bf16 or --int8");
+  return *chosen;
 }
 
 tasks::PrecisionDirection direction(const Arguments& arguments) {
@@ -52,7 +62,7 @@ tasks::PrecisionRequest precision_request(const Arguments& arguments, Environmen
   request.is_linear = arguments.value("--mode") == "linear";
   check_input_data(arguments);
   request.inputs = input_request(arguments);
-  request.comparison = comparison_request(arguments, environment.log, "engine");
+  request.comparison = comparison_request(arguments, environment.log, tasks::plan_backend());
   if (request.comparison.backend.empty()) {
     request.check = check_request(arguments, environment);
     request.comparison.session = session_options(arguments);

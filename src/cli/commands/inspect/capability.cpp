@@ -16,6 +16,7 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
+#include "tasks/check.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -72,7 +73,7 @@ int run_inspect_capability(const Arguments& arguments, Environment& environment)
   const tasks::CapabilityRequest request = capability_request(arguments, is_called_as_peer(environment));
   LogObserver observer(arguments, environment);
   results::CapabilityReport report = tasks::inspect_capability(request, observer);
-  if (is_called_as_peer(environment) && report.backend == "engine") report.title = "TensorRT";
+  if (is_called_as_peer(environment) && report.backend == tasks::plan_backend()) report.title = "TensorRT";
   if (!json_on_stdout(arguments)) print_capability(report, request.folder, arguments, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
   return kExitEqual;

@@ -155,7 +155,7 @@ bool is_written(std::string_view name) {
 }
 
 OptionGroup config_group() {
-  OptionGroup group = backend_settings_group("engine", {});
+  OptionGroup group = engine_settings_group();
   std::erase_if(group.rows, [](const OptionRow& row) { return !is_written(canonical_name(row)); });
   group.title = "Configuration";
   group.description = "What the script sets; the engine's documentation says what it means";

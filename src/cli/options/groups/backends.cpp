@@ -1,7 +1,6 @@
 #include "cli/options/groups/backends.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -13,17 +12,19 @@
 namespace assay::cli {
 namespace {
 
-// The flags that choose a backend; those without a name are recognised and refused.
-struct BackendFlag {
-  std::string_view option;
-  std::string_view backend;
-  std::string_view refusal;
-};
+constexpr std::string_view kPlan = "--trt-engine";
 
-constexpr std::array kFlags = {BackendFlag{"--ref", "ref", ""},           BackendFlag{"--ref-fp64", "ref-fp64", ""},
-                               BackendFlag{"--onnxrt", "onnxrt", ""},     BackendFlag{"--openvino", "openvino", ""},
-                               BackendFlag{"--engine", "engine", ""},     BackendFlag{"--trt-engine", "engine", ""},
-                               BackendFlag{"--tensorrt", "tensorrt", ""}, BackendFlag{"--tf", "", kNoTensorFlow}};
+// `--ref` names the backend `ref`.
+std::string_view without_dashes(std::string_view option) { return option.substr(std::min<size_t>(2, option.size())); }
+
+// The backend that an option chooses; empty: none. Error (unsupported) for one that this build does not have.
+std::string backend_of(std::string_view option) {
+  if (option == "--tf") fail(ErrorCode::unsupported, "`{}`: {}", option, kNoTensorFlow);
+  if (option == kPlan) return tasks::plan_backend();
+  const auto choices = backend_choices();
+  const bool is_known = option.starts_with("--") && std::ranges::find(choices, without_dashes(option)) != choices.end();
+  return std::string(is_known ? without_dashes(option) : "");
+}
 
 OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool hidden = false) {
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
@@ -132,7 +133,7 @@ OptionGroup backend_group(bool takes_plans) {
                 .is_file = true}},
   };
   if (takes_plans) {
-    group.rows.push_back({.names = {"--trt-engine"},
+    group.rows.push_back({.names = {kPlan},
                           .repeat = Repeat::append,
                           .metavar = "FILE",
                           .help = "the engine with a plan that `convert` built, beside what runs the model",
@@ -146,8 +147,8 @@ std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
   size_t number = 0;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string_view name = canonical_name(*use.row);
-    if (name == "--trt-engine") plans.emplace(number, use.values.front());
-    if (std::ranges::find(kFlags, name, &BackendFlag::option) != kFlags.end()) ++number;
+    if (name == kPlan) plans.emplace(number, use.values.front());
+    if (!backend_of(name).empty()) ++number;
   }
   return plans;
 }
@@ -155,13 +156,23 @@ std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
-    const std::string_view name = canonical_name(*use.row);
-    const auto chosen = std::ranges::find(kFlags, name, &BackendFlag::option);
-    if (chosen == kFlags.end()) continue;
-    if (!chosen->refusal.empty()) fail(ErrorCode::unsupported, "`{}`: {}", name, chosen->refusal);
-    names.emplace_back(chosen->backend);
+    if (std::string name = backend_of(canonical_name(*use.row)); !name.empty()) names.push_back(std::move(name));
   }
   return names;
+}
+
+std::span<const std::string_view> backend_choices() {
+  static const std::vector<std::string> names = tasks::backend_names();
+  static const std::vector<std::string_view> choices(names.begin(), names.end());
+  return choices;
+}
+
+std::map<std::string, std::string> peer_words() {
+  std::map<std::string, std::string> words;
+  for (const OptionRow& row : backend_group().rows) {
+    if (row.names.size() > 1) words.emplace(without_dashes(row.names[0]), without_dashes(row.names[1]));
+  }
+  return words;
 }
 
 exec::LibrarySearch library_search(const Arguments& arguments) {
@@ -180,8 +191,8 @@ std::vector<OptionGroup> backend_settings_groups() {
   return groups;
 }
 
-OptionGroup backend_settings_group(std::string_view backend, std::initializer_list<std::string_view> left_out) {
-  OptionGroup group = group_of(*std::ranges::find(settings_words(), backend, &SettingsWords::backend));
+OptionGroup engine_settings_group(std::initializer_list<std::string_view> left_out) {
+  OptionGroup group = group_of(*std::ranges::find(settings_words(), tasks::plan_backend(), &SettingsWords::backend));
   std::erase_if(group.rows,
                 [&](const OptionRow& row) { return std::ranges::find(left_out, row.names[0]) != left_out.end(); });
   return group;

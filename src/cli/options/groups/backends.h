@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,12 +18,16 @@ OptionGroup backend_group(bool takes_plans = false);
 std::vector<std::string> chosen_backends(const Arguments& arguments);
 // The engines among them, by number.
 std::map<size_t, std::string> chosen_plans(const Arguments& arguments);
+// Names of all backends of this build.
+std::span<const std::string_view> backend_choices();
+// The peer's words for backends, by name: `trt` for the engine.
+std::map<std::string, std::string> peer_words();
 exec::LibrarySearch library_search(const Arguments& arguments);
 
 // A group for each backend that declares settings: `--providers` of ONNX Runtime, `--openvino-device`.
 std::vector<OptionGroup> backend_settings_groups();
-// That of one backend, without the options that are left out.
-OptionGroup backend_settings_group(std::string_view backend, std::initializer_list<std::string_view> left_out = {});
+// That of the engine, without the options that are left out.
+OptionGroup engine_settings_group(std::initializer_list<std::string_view> left_out = {});
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 OptionGroup limits_group();

@@ -85,9 +85,11 @@ void read_backends(const Arguments& arguments, tasks::BenchRequest& request) {
     request.backend = chosen[0];
     request.rivals.assign(chosen.begin() + 1, chosen.end());
   }
+  const std::map<std::string, std::string> words = peer_words();
   for (const std::string& list : arguments.values("--against")) {
     for (const std::string_view rival : split(list, ',')) {
-      request.rivals.emplace_back(rival == "trt" ? "engine" : std::string(rival));
+      const auto called = std::ranges::find(words, rival, &std::pair<const std::string, std::string>::second);
+      request.rivals.push_back(called == words.end() ? std::string(rival) : called->first);
     }
   }
 }

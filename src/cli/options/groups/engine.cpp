@@ -13,41 +13,61 @@ OptionRow refused(std::vector<std::string_view> names, Arity arity) {
   return {.names = std::move(names), .arity = arity, .help = "not supported", .hidden = true};
 }
 
-bool is_tensorflow(std::string_view name) {
-  constexpr std::string_view kNames[] = {
-      "--ckpt",       "--freeze-graph",        "--tf-outputs",          "--save-pb",
-      "--tftrt",      "--use-tftrt",           "--save-tensorboard",    "--xla",
-      "--opset",      "--save-timeline",       "--gpu-memory-fraction", "--allow-growth",
-      "--dynamic-op", "--minimum-segment-size"};
-  for (const std::string_view known : kNames) {
-    if (known == name) return true;
-  }
-  return false;
+// An option that is recognised and refused, and what is said after its name.
+struct AbsentOption {
+  std::vector<std::string_view> names;
+  Arity arity;
+  std::string_view reason = kNoEngineOption;
+};
+
+constexpr std::string_view kScript = "--gen-script";  // of `convert` alone
+constexpr std::string_view kOnlyRunWrites = "only `run` writes scripts";
+constexpr std::string_view kOtherOpset = "it is about TensorFlow models; `surgeon sanitize` has an option for ONNX";
+constexpr std::string_view kOthersCalibrate = "only `convert --int8`, `run --int8` and `bench --int8` calibrate";
+
+const std::vector<AbsentOption>& absent_options() {
+  static const std::vector<AbsentOption> options = {
+      {{"--mark-unfused-tensors-as-debug-tensors"}, Arity::flag},
+      {{"--freeze-graph"}, Arity::flag, kNoTensorFlow},
+      {{"--tftrt"}, Arity::flag, kNoTensorFlow},
+      {{"--use-tftrt"}, Arity::flag, kNoTensorFlow},
+      {{"--xla"}, Arity::flag, kNoTensorFlow},
+      {{"--allow-growth"}, Arity::flag, kNoTensorFlow},
+      {{"--dynamic-op"}, Arity::flag, kNoTensorFlow},
+      {{"--calibration-cache"}, Arity::one, kOthersCalibrate},
+      {{"--weights"}, Arity::one},
+      {{"--ckpt"}, Arity::one, kNoTensorFlow},
+      {{"--save-pb"}, Arity::one, kNoTensorFlow},
+      {{"--save-tensorboard"}, Arity::one, kNoTensorFlow},
+      {{"--save-timeline"}, Arity::one, kNoTensorFlow},
+      {{"--gpu-memory-fraction"}, Arity::one, kNoTensorFlow},
+      {{"--opset"}, Arity::one, kOtherOpset},
+      {{"--minimum-segment-size"}, Arity::one, kNoTensorFlow},
+      {{"--quantile"}, Arity::one, kOthersCalibrate},
+      {{"--regression-cutoff"}, Arity::one, kOthersCalibrate},
+      {{"--plugins"}, Arity::any},
+      {{"--tf-outputs"}, Arity::any, kNoTensorFlow},
+      {{"--calib-base-cls", "--calibration-base-class"}, Arity::one, kOthersCalibrate},
+      {{"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one},
+      {{"--trt-network-postprocess-script", "--trt-npps"}, Arity::any},
+      {{kScript}, Arity::one, kOnlyRunWrites},
+  };
+  return options;
 }
 
-bool is_calibration(std::string_view name) {
-  constexpr std::string_view kNames[] = {"--calibration-cache", "--calib-base-cls", "--quantile",
-                                         "--regression-cutoff"};
-  return std::ranges::find(kNames, name) != std::ranges::end(kNames);
+std::string_view reason_of(std::string_view name) {
+  const auto known =
+      std::ranges::find(absent_options(), name, [](const AbsentOption& option) { return option.names.front(); });
+  return known == absent_options().end() ? kNoEngineOption : known->reason;
 }
+
+bool is_calibration(std::string_view name) { return reason_of(name) == kOthersCalibrate; }
 
 std::vector<OptionRow> refused_rows() {
   std::vector<OptionRow> rows;
-  for (const std::string_view name : {"--mark-unfused-tensors-as-debug-tensors", "--freeze-graph", "--tftrt",
-                                      "--use-tftrt", "--xla", "--allow-growth", "--dynamic-op"}) {
-    rows.push_back(refused({name}, Arity::flag));
+  for (const AbsentOption& option : absent_options()) {
+    if (option.names.front() != kScript) rows.push_back(refused(option.names, option.arity));
   }
-  for (const std::string_view name :
-       {"--calibration-cache", "--weights", "--ckpt", "--save-pb", "--save-tensorboard", "--save-timeline",
-        "--gpu-memory-fraction", "--opset", "--minimum-segment-size", "--quantile", "--regression-cutoff"}) {
-    rows.push_back(refused({name}, Arity::one));
-  }
-  for (const std::string_view name : {"--plugins", "--tf-outputs"}) {
-    rows.push_back(refused({name}, Arity::any));
-  }
-  rows.push_back(refused({"--calib-base-cls", "--calibration-base-class"}, Arity::one));
-  rows.push_back(refused({"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one));
-  rows.push_back(refused({"--trt-network-postprocess-script", "--trt-npps"}, Arity::any));
   return rows;
 }
 
@@ -61,9 +81,9 @@ bool is_standard_library(const std::string& path) {
 
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
-  return backend_settings_group(
-      "engine", {"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--optimization-profile",
-                 "--layer-precisions", "--precision-constraints", "--refit-from"});
+  return engine_settings_group({"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8",
+                                "--optimization-profile", "--layer-precisions", "--precision-constraints",
+                                "--refit-from"});
 }
 
 void add_default_profile(const Arguments& arguments, exec::SessionOptions& session) {
@@ -131,7 +151,7 @@ OptionGroup engine_run_group() {
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
   group.spellings.push_back({.option = "--pooled-outputs", .reason = "engines keep their outputs so anyway"});
-  group.rows.push_back(refused({"--gen-script"}, Arity::one));
+  group.rows.push_back(refused({kScript}, Arity::one));
   return group;
 }
 
@@ -140,15 +160,7 @@ void refuse_absent_options(const OptionGroup& group, const Arguments& arguments)
     const std::string_view name = canonical_name(row);
     if (!arguments.has(name)) continue;
     if (name == "--plugins" && std::ranges::all_of(arguments.values(name), is_standard_library)) continue;
-    if (name == "--opset") {
-      fail(ErrorCode::unsupported, "`{}` is about TensorFlow models; `surgeon sanitize` has an option for ONNX", name);
-    }
-    if (is_tensorflow(name)) fail(ErrorCode::unsupported, "`{}`: {}", name, kNoTensorFlow);
-    if (is_calibration(name)) {
-      fail(ErrorCode::unsupported, "`{}`: only `convert --int8`, `run --int8` and `bench --int8` calibrate", name);
-    }
-    if (name == "--gen-script") fail(ErrorCode::unsupported, "`{}`: only `run` writes scripts", name);
-    fail(ErrorCode::unsupported, "`{}`: {}", name, kNoEngineOption);
+    fail(ErrorCode::unsupported, "`{}`: {}", name, reason_of(name));
   }
 }
 
