@@ -46,7 +46,7 @@ struct BackendTraits {
   bool is_reference = false;            // gives the values of ops::Interpreter
   bool has_plans = false;               // builds plans, and opens those that it has built
   bool builds_engines = false;          // of the settings about shapes, types and tactics that builders of engines have
-  bool takes_quantized_copies = false;  // where 8-bit integers are wanted and the model has no quantizers
+  bool takes_quantized_copies = false;  // if 8-bit integers are wanted and the model has no quantizers
   bool widens_float16 = false;          // computes it in float32, unless settings say otherwise
 };
 

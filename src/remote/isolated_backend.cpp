@@ -181,7 +181,7 @@ class IsolatedBackend final : public exec::Backend {
   }
 
  private:
-  // The same in this process.
+  // Backend of this process.
   exec::BackendPtr backend() const { return exec::make_backend(options_.backend); }
   std::unique_ptr<exec::Session> session(const ir::Model* model, const PrepareRequest& request,
                                          Diagnostics& findings) const {

@@ -25,7 +25,7 @@ struct EngineSettings {
 };
 
 std::vector<exec::Setting> declared_engine_settings();
-// As of exec::Backend.
+// Answers of exec::Backend for the engine.
 std::optional<tensor::DType> least_engine_type(const exec::Settings& settings);
 std::vector<exec::SettingChange> stricter_engine_settings(const exec::Settings& settings);
 

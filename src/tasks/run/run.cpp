@@ -36,7 +36,7 @@ void check_output_names(const RunRequest& request, const Sides& sides) {
   }
 }
 
-// What is wrong with the inputs is said before a backend starts.
+// Faults of the inputs are said before a backend starts.
 void check_inputs(const RunRequest& request, const RunSubject& subject, exec::DataSource& inputs) {
   const std::optional<tensor::NamedData> first = inputs.get(0);
   if (!first && request.may_judge_nothing) return;
@@ -79,7 +79,7 @@ exec::TapPlan plan_taps(const RunSubject& subject, exec::DataSource& inputs) {
   try {
     sizes = analysis::value_sizes(subject.loaded->model, *inputs.get(0));
   } catch (const Error& error) {
-    if (error.code() != ErrorCode::shape) throw;  // which each backend says by itself
+    if (error.code() != ErrorCode::shape) throw;  // each backend says so by itself
   }
   return subject.taps.plan(sizes, budget);
 }
@@ -109,7 +109,7 @@ void note_operators(const ir::Model& model, results::RunReport& report) {
   }
 }
 
-// What could not be saved must not lose the comparison.
+// A file that could not be saved must not lose the comparison.
 RunOutcome judge(const RunRequest& request, RunSubject& subject, const Pictures& pictures, RunWatcher& watcher) {
   RunOutcome outcome;
   const std::variant<std::monostate, Error> saved = attempt([&] {

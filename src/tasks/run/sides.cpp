@@ -23,7 +23,7 @@ std::string runner_name(const std::string& backend, size_t number) {
   return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
 }
 
-// The same with the next number where another run has this name: one of a file that was saved in the same second.
+// A name with the next number, if another run has it: one of a file that was saved in the same second.
 std::string distinct_name(std::string name, const std::set<std::string, std::less<>>& taken) {
   constexpr std::string_view kMark = "-runner-N";
   while (taken.contains(name)) {
@@ -74,7 +74,7 @@ class LiveSides {
     return exec::find_backend(name, subject_->session.search);
   }
 
-  // What is run instead of the model; null: the model.
+  // Model that is run instead of the given one; null: the given one.
   const ir::Model* quantized_copy() {
     if (!integers_ || subject_->is_plan) return nullptr;
     if (!is_quantized_) {

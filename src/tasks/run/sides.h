@@ -12,7 +12,7 @@ namespace assay::tasks {
 
 // The runs that are compared: one for each backend, then what was saved.
 struct Sides {
-  std::shared_ptr<RunSubject> subject;  // which runners refer to
+  std::shared_ptr<RunSubject> subject;  // runners refer to these
   std::vector<exec::RunnerPtr> runners;
   std::set<std::string, std::less<>> outputs;  // names that somebody has
 };

@@ -5,15 +5,15 @@
 
 namespace assay::tasks {
 
-// What live runs are about: a model or a plan, as it is run, and the values that are asked for.
+// Subject of live runs: a model or a plan, as it is run, and the values that are asked for.
 struct RunSubject {
   std::optional<LoadedModel> loaded;  // nullopt: only saved outputs are compared
   bool is_plan = false;
-  std::map<size_t, std::string> plans;  // as in the request
+  std::map<size_t, std::string> plans;  // by number of the side, as in the request
   exec::SessionOptions session;
   InputRequest inputs;
   Taps taps;
-  Diagnostics own_findings;  // where nothing is loaded
+  Diagnostics own_findings;  // if nothing is loaded
 
   Diagnostics& findings() { return loaded ? loaded->findings : own_findings; }
 };

@@ -7,15 +7,15 @@
 
 namespace assay::tasks {
 
-// How far outputs may differ, from the model's arithmetic: the reference computes it for an iteration when it is first
-// asked for.
+// Allowed differences of outputs, from the model's arithmetic: the reference computes them for an iteration when they
+// are first asked for.
 class Tolerances {
  public:
   // All of them must outlive it.
   Tolerances(const RunRequest& request, const RunSubject& subject, exec::DataSource& inputs, Observer& observer)
       : request_(request), subject_(subject), inputs_(inputs), observer_(observer) {}
 
-  // As compare::CompareOptions::allowance. Null: the output has none.
+  // Allowance of an output (compare::CompareOptions::allowance); null: it has none.
   const compare::Allowance* find(const compare::ComparedAt& at, std::string_view name_a, std::string_view name_b,
                                  bool is_final);
 
