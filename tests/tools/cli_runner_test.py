@@ -92,10 +92,10 @@ class Runner(TreeTest):
         self.assert_fails("# nothing\n", "0 runs")
 
     def test_update_writes_what_was_seen_and_is_stable(self):
-        status, output = self.run_test("# note\n\nrun echo a EOF\n\nrun fail\nexit 0\nstderr contains no\n",
+        status, output = self.run_test("# note\n\nrun echo a EOF\n\nrun fail\nexit 0\nstderr line error: no\n",
                                        "--update")
         self.assertEqual(status, 0, output)
-        expected = "# note\n\nrun echo a EOF\nexit 0\nstdout <<EOF\na EOF\nEOF\n\nrun fail\nexit 2\nstderr contains no\n"
+        expected = "# note\n\nrun echo a EOF\nexit 0\nstdout <<EOF\na EOF\nEOF\n\nrun fail\nexit 2\nstderr line error: no\n"
         self.assertEqual((self.root / "cli/some.test").read_text(), expected)
         self.assert_passes(expected)
         self.assertNotIn("updated", self.run_test(expected, "--update")[1])

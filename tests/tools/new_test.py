@@ -110,7 +110,7 @@ class NewTest(unittest.TestCase):
         self.assertIn("KernelFamily cpu_kernel_my_family() {", files[source])
         self.assertIn("class MyFamilyKernel final : public PlainKernel {", files[source])
         self.assertIn("TEST(MyFamily, ", files[test])
-        self.check_includes(files, {"base", "engine"})
+        self.check_includes(files, {"base", "engine/devices/cpu"})
         self.compile(source)
         self.compile(test)
         for path in files:
