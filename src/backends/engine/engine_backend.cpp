@@ -50,7 +50,7 @@ class EngineBackend final : public exec::Backend {
 
   std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
                                            Diagnostics& findings) const override {
-    return open_engine_plan(plan, options, find_devices_(options, findings), findings);
+    return open_engine_plan(plan, options, find_devices_, findings);
   }
 
  private:

@@ -94,10 +94,11 @@ std::unique_ptr<exec::Session> make_engine_session(const ir::Model& model, const
 }
 
 std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& path, const exec::SessionOptions& options,
-                                                DevicesPtr devices, Diagnostics& findings) {
+                                                const DeviceFinder& find_devices, Diagnostics& findings) {
   auto origin = std::make_unique<Origin>();
   const engine::Manifest& manifest = origin->plan.emplace(engine::open_plan(path)).manifest();
   check_settings_of_plan(options.settings, manifest);
+  DevicesPtr devices = find_devices(options, findings);
   auto plans = std::make_unique<Plans>(*origin->plan, options, devices, findings);
   const std::string difference = engine::machine_difference(manifest.devices, plans->fingerprints());
   const std::string refit = options.settings.text(setting::kRefit);

@@ -11,6 +11,6 @@ std::unique_ptr<exec::Session> make_engine_session(const ir::Model& model, const
                                                    DevicesPtr devices, Diagnostics& findings);
 // Opens a plan. A plan that was built for another machine is built anew, if its model still lies where it lay.
 std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
-                                                DevicesPtr devices, Diagnostics& findings);
+                                                const DeviceFinder& find_devices, Diagnostics& findings);
 
 }  // namespace assay::backends
