@@ -3,24 +3,19 @@
 namespace assay::engine {
 namespace {
 
-// Takes the first reader that knows the layer.
-template <typename Found, typename... Readers>
-bool take(const Layer& layer, Form& form, std::optional<Found> (*read)(const Layer&), Readers... others) {
-  if (std::optional<Found> found = read(layer)) {
-    form.kind = *std::move(found);
-    return true;
-  }
-  if constexpr (sizeof...(others) > 0) return take(layer, form, others...);
-  return false;
+Form find_form(const Layer& layer) {
+  if (layer.nodes.empty()) return {};
+  if (std::optional<ConvolutionForm> found = find_convolution(layer)) return {*std::move(found)};
+  if (std::optional<ProductForm> found = find_product(layer)) return {*std::move(found)};
+  if (std::optional<PoolForm> found = find_pool(layer)) return {*std::move(found)};
+  if (std::optional<ResizeForm> found = find_resize(layer)) return {*std::move(found)};
+  return {};
 }
 
 }  // namespace
 
 const Form& form_of(const Layer& layer) {
-  if (layer.form) return *layer.form;
-  auto made = std::make_shared<Form>();
-  if (!layer.nodes.empty()) take(layer, *made, find_convolution, find_product, find_pool, find_resize);
-  layer.form = std::move(made);
+  if (!layer.form) layer.form = std::make_shared<const Form>(find_form(layer));
   return *layer.form;
 }
 
