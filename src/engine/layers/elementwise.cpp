@@ -1,33 +1,18 @@
 #include "engine/layers/elementwise.h"
 
 #include <algorithm>
-#include <array>
 
+#include "engine/layers/element_op.h"
 #include "engine/layers/quantization.h"
 
 namespace assay::engine {
 namespace {
 
-constexpr std::array<std::string_view, 50> kOperators = {
-    "Add",      "Sub",       "Mul",         "Div",      "Max",         "Min",
-    "Relu",     "LeakyRelu", "PRelu",       "Sigmoid",  "Tanh",        "Elu",
-    "Selu",     "HardSwish", "HardSigmoid", "Softplus", "Softsign",    "Gelu",
-    "Mish",     "Erf",       "Exp",         "Log",      "Sqrt",        "Reciprocal",
-    "Neg",      "Abs",       "Clip",        "Floor",    "Ceil",        "Pow",
-    "Identity", "Cast",      "Less",        "Greater",  "LessOrEqual", "GreaterOrEqual",
-    "Equal",    "And",       "Or",          "Xor",      "Not",         "Where",
-    "Round",    "Sign",      "Sin",         "Cos",      "Celu",        "ThresholdedRelu",
-    "IsNaN",    "IsInf"};
-
-// True if a node has the form of one that is computed element by element, whatever its name.
-bool has_simple_form(const ir::Model& model, const ir::Node& node, int64_t version) {
-  constexpr std::array<std::string_view, 12> kOnceByAxis = {"Add",  "Sub",     "Mul",   "Div", "Pow", "PRelu",
-                                                            "Less", "Greater", "Equal", "And", "Or",  "Xor"};
-  constexpr int64_t kFirstWithBroadcasting = 7;
-  const std::string_view op = model.text(node.op);
-  const bool has_other_rules = std::ranges::find(kOnceByAxis, op) != kOnceByAxis.end();
-  if (has_other_rules && version < kFirstWithBroadcasting) return false;
-  if (op == "Max" || op == "Min") return node.operands.size() == 2;
+// True if a node has the form of one that is computed element by element.
+bool has_simple_form(std::string_view op, const ir::Node& node, int64_t version) {
+  const std::optional<ElementOp> code = element_op(op, version);
+  if (!code || *code > kLastOfFloats) return false;
+  if (code == ElementOp::maximum || code == ElementOp::minimum) return node.operands.size() == 2;
   return node.operands.size() <= 3 && node.results.size() == 1;
 }
 
@@ -43,10 +28,7 @@ bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir:
   const ir::Node& node = model[id];
   if (!node.is_outputs && is_quantizer(model, inference, id)) return has_known_dims(inference, node.results.front());
   if (node.is_outputs || !model.text(node.domain).empty() || inference.callees()[id].op == nullptr) return false;
-  if (std::ranges::find(kOperators, model.text(node.op)) == kOperators.end() ||
-      !has_simple_form(model, node, inference.callees()[id].version)) {
-    return false;
-  }
+  if (!has_simple_form(model.text(node.op), node, inference.callees()[id].version)) return false;
   const auto has_type = [](tensor::DType dtype) {
     return dtype == tensor::DType::float32 || dtype == tensor::DType::bfloat16 || dtype == tensor::DType::float16 ||
            dtype == tensor::DType::boolean;

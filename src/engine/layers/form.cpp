@@ -9,6 +9,7 @@ Form find_form(const Layer& layer) {
   if (std::optional<ProductForm> found = find_product(layer)) return {*std::move(found)};
   if (std::optional<PoolForm> found = find_pool(layer)) return {*std::move(found)};
   if (std::optional<ResizeForm> found = find_resize(layer)) return {*std::move(found)};
+  if (std::optional<Chain> found = find_chain(layer, 0, {})) return {*std::move(found)};
   return {};
 }
 

@@ -2,6 +2,7 @@
 
 #include <variant>
 
+#include "engine/layers/chain.h"
 #include "engine/layers/convolution.h"
 #include "engine/layers/pool.h"
 #include "engine/layers/product.h"
@@ -12,7 +13,7 @@ namespace assay::engine {
 // A layer as far as it does not depend on how operands and results lie; found once for all implementations. monostate:
 // implementations read the operator itself.
 struct Form {
-  std::variant<std::monostate, ConvolutionForm, ProductForm, PoolForm, ResizeForm> kind;
+  std::variant<std::monostate, ConvolutionForm, ProductForm, PoolForm, ResizeForm, Chain> kind;
 };
 
 // Finds the form when it is asked for first.

@@ -103,7 +103,7 @@ class CastCopyKernel final : public PlainKernel {
   void quantize(const T* from, float* numbers, std::byte* to, size_t count) const {
     const bool are_signed = to_type_ == tensor::DType::int8;
     load_floats(from_type_, from, numbers, count);
-    tape_kernels().unary(are_signed ? TapeOp::quantize_signed : TapeOp::quantize_unsigned, {numbers, 0},
+    tape_kernels().unary(are_signed ? ElementOp::quantize_signed : ElementOp::quantize_unsigned, {numbers, 0},
                          {numbers, 0, 1, count}, quantizer_->scale, static_cast<float>(quantizer_->zero));
     store_floats(to_type_, numbers, to, count);
   }

@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/integers/integer_kernels.h"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -10,7 +11,29 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr size_t kBlock = 64;
-constexpr size_t kIntegerOps = static_cast<size_t>(IntegerOp::equal) + 1;
+constexpr std::array kIntegerOps = {ElementOp::add,
+                                    ElementOp::subtract,
+                                    ElementOp::multiply,
+                                    ElementOp::divide,
+                                    ElementOp::remainder,
+                                    ElementOp::modulo,
+                                    ElementOp::maximum,
+                                    ElementOp::minimum,
+                                    ElementOp::bits_and,
+                                    ElementOp::bits_or,
+                                    ElementOp::bits_xor,
+                                    ElementOp::shift_left,
+                                    ElementOp::negate,
+                                    ElementOp::abs,
+                                    ElementOp::sign,
+                                    ElementOp::bits_not,
+                                    ElementOp::clip,
+                                    ElementOp::shift_right,
+                                    ElementOp::less,
+                                    ElementOp::greater,
+                                    ElementOp::equal,
+                                    ElementOp::less_or_equal,
+                                    ElementOp::greater_or_equal};
 
 // Calls fn with a zero of the type, where it is one that loops are made for.
 template <typename Fn>

@@ -4,45 +4,19 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/layers/element_op.h"
 #include "tensor/dtype.h"
 
 namespace assay::engine::cpu {
 
-// Operations on each element of integers, as docs/numerics.md says: sums wrap, and a division by 0 gives 0.
-enum class IntegerOp : uint8_t {
-  add,
-  subtract,
-  multiply,
-  divide,
-  remainder,  // with the sign of the dividend
-  modulo,     // with that of the divisor
-  maximum,
-  minimum,
-  bits_and,
-  bits_or,
-  bits_xor,
-  shift_left,
-  shift_right,
-  negate,
-  absolute,
-  sign,
-  bits_not,
-  clip,  // x, least, greatest
-  less,  // from here on, the result is truth
-  greater,
-  less_or_equal,
-  greater_or_equal,
-  equal,
-};
-constexpr bool gives_truth(IntegerOp op) { return op >= IntegerOp::less; }
-
 // A loop over `count` elements side by side of each operand; the result overlaps none of them.
 using ElementLoop = void (*)(const std::byte* const* operands, std::byte* out, size_t count);
 
-// Loops for one instruction set; null: there is none for these types.
+// Loops for one instruction set; null: there is none for this operation or these types. Sums wrap, and a division by 0
+// gives 0, as docs/numerics.md says.
 struct IntegerKernels {
   const char* name;
-  ElementLoop (*find)(IntegerOp op, tensor::DType type);
+  ElementLoop (*find)(ElementOp op, tensor::DType type);
   // Numbers are truncated, and those that do not fit become the least number of 32 bits, or of 64 where the type has
   // so many, of which the low bits are kept.
   ElementLoop (*find_cast)(tensor::DType from, tensor::DType to);

@@ -16,13 +16,13 @@ ASSAY_KERNEL inline const T* operand(const std::byte* const* operands, size_t in
   return reinterpret_cast<const T*>(operands[index]);
 }
 
-template <IntegerOp kOp, typename T>
+template <ElementOp kOp, typename T>
 ASSAY_KERNEL void loop(const std::byte* const* in, std::byte* out, size_t count) {
   using R = std::conditional_t<gives_truth(kOp), bool, T>;
   auto* const to = reinterpret_cast<R*>(out);
   if constexpr (is_unary(kOp)) {
     each([](T x) { return computed<kOp>(x); }, to, count, operand<T>(in, 0));
-  } else if constexpr (kOp == IntegerOp::clip) {
+  } else if constexpr (kOp == ElementOp::clip) {
     const auto clipped = [](T x, T least, T greatest) {
       const T raised = x < least ? least : x;
       return raised > greatest ? greatest : raised;
@@ -49,13 +49,16 @@ ASSAY_KERNEL void choice(const std::byte* const* in, std::byte* out, size_t coun
 }
 
 template <typename T, size_t... kI>
-ElementLoop find_loop(IntegerOp op, std::index_sequence<kI...>) {
-  constexpr std::array<ElementLoop, sizeof...(kI)> kLoops = {loop<static_cast<IntegerOp>(kI), T>...};
-  return kLoops[static_cast<size_t>(op)];
+ElementLoop find_loop(size_t number, std::index_sequence<kI...>) {
+  constexpr std::array<ElementLoop, sizeof...(kI)> kLoops = {loop<kIntegerOps[kI], T>...};
+  return kLoops[number];
 }
 
-ElementLoop find(IntegerOp op, tensor::DType type) {
-  return with_integer(type, [&]<typename T>(T) { return find_loop<T>(op, std::make_index_sequence<kIntegerOps>()); });
+ElementLoop find(ElementOp op, tensor::DType type) {
+  const auto number = static_cast<size_t>(std::ranges::find(kIntegerOps, op) - kIntegerOps.begin());
+  if (number == kIntegerOps.size()) return nullptr;
+  return with_integer(
+      type, [&]<typename T>(T) { return find_loop<T>(number, std::make_index_sequence<kIntegerOps.size()>()); });
 }
 
 ElementLoop find_cast(tensor::DType from, tensor::DType to) {

@@ -1,8 +1,5 @@
 #include "engine/devices/cpu/integers/integer_layer.h"
 
-#include <algorithm>
-#include <array>
-
 #include "engine/devices/cpu/integers/integer_math.h"
 
 namespace assay::engine::cpu {
@@ -10,40 +7,13 @@ namespace {
 
 using tensor::DType;
 
-struct Name {
-  std::string_view op;
-  IntegerOp code;
-  int64_t since;  // the version from which on operands are broadcast as they are here
-};
-constexpr std::array kNames = {Name{"Add", IntegerOp::add, 7},
-                               Name{"Sub", IntegerOp::subtract, 7},
-                               Name{"Mul", IntegerOp::multiply, 7},
-                               Name{"Div", IntegerOp::divide, 7},
-                               Name{"Mod", IntegerOp::modulo, 10},
-                               Name{"Max", IntegerOp::maximum, 8},
-                               Name{"Min", IntegerOp::minimum, 8},
-                               Name{"BitwiseAnd", IntegerOp::bits_and, 18},
-                               Name{"BitwiseOr", IntegerOp::bits_or, 18},
-                               Name{"BitwiseXor", IntegerOp::bits_xor, 18},
-                               Name{"BitwiseNot", IntegerOp::bits_not, 18},
-                               Name{"BitShift", IntegerOp::shift_left, 11},
-                               Name{"Neg", IntegerOp::negate, 6},
-                               Name{"Abs", IntegerOp::absolute, 6},
-                               Name{"Sign", IntegerOp::sign, 9},
-                               Name{"Clip", IntegerOp::clip, 12},
-                               Name{"Less", IntegerOp::less, 7},
-                               Name{"Greater", IntegerOp::greater, 7},
-                               Name{"LessOrEqual", IntegerOp::less_or_equal, 12},
-                               Name{"GreaterOrEqual", IntegerOp::greater_or_equal, 12},
-                               Name{"Equal", IntegerOp::equal, 7}};
-
 // With the attributes that decide what is computed, and the operands that are given.
-IntegerOp spelled_out(const Layer& layer, const ops::Node& facts, IntegerOp op) {
-  if (op == IntegerOp::modulo && facts.flag("fmod")) return IntegerOp::remainder;
-  if (op == IntegerOp::shift_left && facts.string("direction") == "RIGHT") return IntegerOp::shift_right;
+ElementOp spelled_out(const Layer& layer, const ops::Node& facts, ElementOp op) {
+  if (op == ElementOp::modulo && facts.flag("fmod")) return ElementOp::remainder;
+  if (op == ElementOp::shift_left && facts.string("direction") == "RIGHT") return ElementOp::shift_right;
   const auto is_given = [&](size_t input) { return input < layer.inputs.size() && layer.inputs[input].exists(); };
-  if (op == IntegerOp::clip && !is_given(2)) return IntegerOp::maximum;
-  if (op == IntegerOp::clip && !is_given(1)) return IntegerOp::minimum;
+  if (op == ElementOp::clip && !is_given(2)) return ElementOp::maximum;
+  if (op == ElementOp::clip && !is_given(1)) return ElementOp::minimum;
   return op;
 }
 
@@ -52,9 +22,9 @@ struct Loop {
   size_t operands = 0;
 };
 
-size_t operand_count(IntegerOp op) {
+size_t operand_count(ElementOp op) {
   if (is_unary(op)) return 1;
-  return op == IntegerOp::clip ? 3 : 2;
+  return op == ElementOp::clip ? 3 : 2;
 }
 
 Loop find_loop(const Layer& layer) {
@@ -70,10 +40,10 @@ Loop find_loop(const Layer& layer) {
     if (is_of_chains(made)) return {};
     return {integer_kernels().find_choice(tensor::bit_width(made) / 8), 3};
   }
-  const auto name = std::ranges::find(kNames, layer.op(node), &Name::op);
   const ops::Node facts = layer.facts(node);
-  if (name == kNames.end() || facts.version() < name->since) return {};
-  const IntegerOp op = spelled_out(layer, facts, name->code);
+  const std::optional<ElementOp> named = element_op(layer.op(node), facts.version());
+  if (!named) return {};
+  const ElementOp op = spelled_out(layer, facts, *named);
   return {integer_kernels().find(op, type), operand_count(op)};
 }
 

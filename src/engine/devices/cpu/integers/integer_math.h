@@ -9,7 +9,10 @@
 // One element of integer_kernels.h at a time.
 namespace assay::engine::cpu {
 
-constexpr bool is_unary(IntegerOp op) { return op >= IntegerOp::negate && op <= IntegerOp::bits_not; }
+constexpr bool is_unary(ElementOp op) {
+  return op == ElementOp::negate || op == ElementOp::abs || op == ElementOp::sign || op == ElementOp::bits_not;
+}
+constexpr bool gives_truth(ElementOp op) { return op >= ElementOp::less && op <= ElementOp::equal; }
 
 template <typename T>
 constexpr T wrapped(uint64_t x) {
@@ -72,36 +75,36 @@ constexpr T shifted_right(T x, T amount) {
   return by < kBits ? rest : static_cast<T>(x < 0 ? -1 : 0);
 }
 
-template <IntegerOp kOp, typename T>
+template <ElementOp kOp, typename T>
 constexpr T computed(T x) {
-  if constexpr (kOp == IntegerOp::bits_not) return static_cast<T>(~x);
-  if constexpr (kOp == IntegerOp::negate) return wrapped<T>(-static_cast<uint64_t>(x));
-  if constexpr (kOp == IntegerOp::absolute) return x < 0 ? wrapped<T>(-static_cast<uint64_t>(x)) : x;
+  if constexpr (kOp == ElementOp::bits_not) return static_cast<T>(~x);
+  if constexpr (kOp == ElementOp::negate) return wrapped<T>(-static_cast<uint64_t>(x));
+  if constexpr (kOp == ElementOp::abs) return x < 0 ? wrapped<T>(-static_cast<uint64_t>(x)) : x;
   return static_cast<T>((x > 0) - (x < 0));  // sign
 }
 
-template <IntegerOp kOp, typename T>
+template <ElementOp kOp, typename T>
 constexpr auto computed(T x, T y) {
   const auto a = static_cast<uint64_t>(x);  // NOLINT(bugprone-signed-char-misuse): with its sign
   const auto b = static_cast<uint64_t>(y);  // NOLINT(bugprone-signed-char-misuse): with its sign
-  if constexpr (kOp == IntegerOp::add) return wrapped<T>(a + b);
-  if constexpr (kOp == IntegerOp::subtract) return wrapped<T>(a - b);
-  if constexpr (kOp == IntegerOp::multiply) return wrapped<T>(a * b);
-  if constexpr (kOp == IntegerOp::divide) return best_quotient(x, y);
-  if constexpr (kOp == IntegerOp::remainder) return rest_of(x, y);
-  if constexpr (kOp == IntegerOp::modulo) return floored_rest(x, y);
-  if constexpr (kOp == IntegerOp::maximum) return y > x ? y : x;
-  if constexpr (kOp == IntegerOp::minimum) return y < x ? y : x;
-  if constexpr (kOp == IntegerOp::bits_and) return static_cast<T>(x & y);
-  if constexpr (kOp == IntegerOp::bits_or) return static_cast<T>(x | y);
-  if constexpr (kOp == IntegerOp::bits_xor) return static_cast<T>(x ^ y);
-  if constexpr (kOp == IntegerOp::shift_left) return shifted_left(x, y);
-  if constexpr (kOp == IntegerOp::shift_right) return shifted_right(x, y);
-  if constexpr (kOp == IntegerOp::less) return x < y;
-  if constexpr (kOp == IntegerOp::greater) return x > y;
-  if constexpr (kOp == IntegerOp::less_or_equal) return x <= y;
-  if constexpr (kOp == IntegerOp::greater_or_equal) return x >= y;
-  if constexpr (kOp == IntegerOp::equal) return x == y;
+  if constexpr (kOp == ElementOp::add) return wrapped<T>(a + b);
+  if constexpr (kOp == ElementOp::subtract) return wrapped<T>(a - b);
+  if constexpr (kOp == ElementOp::multiply) return wrapped<T>(a * b);
+  if constexpr (kOp == ElementOp::divide) return best_quotient(x, y);
+  if constexpr (kOp == ElementOp::remainder) return rest_of(x, y);
+  if constexpr (kOp == ElementOp::modulo) return floored_rest(x, y);
+  if constexpr (kOp == ElementOp::maximum) return y > x ? y : x;
+  if constexpr (kOp == ElementOp::minimum) return y < x ? y : x;
+  if constexpr (kOp == ElementOp::bits_and) return static_cast<T>(x & y);
+  if constexpr (kOp == ElementOp::bits_or) return static_cast<T>(x | y);
+  if constexpr (kOp == ElementOp::bits_xor) return static_cast<T>(x ^ y);
+  if constexpr (kOp == ElementOp::shift_left) return shifted_left(x, y);
+  if constexpr (kOp == ElementOp::shift_right) return shifted_right(x, y);
+  if constexpr (kOp == ElementOp::less) return x < y;
+  if constexpr (kOp == ElementOp::greater) return x > y;
+  if constexpr (kOp == ElementOp::less_or_equal) return x <= y;
+  if constexpr (kOp == ElementOp::greater_or_equal) return x >= y;
+  if constexpr (kOp == ElementOp::equal) return x == y;
 }
 
 // A float that is truncated to W, the least number where it does not fit.

@@ -52,7 +52,7 @@ class DynamicQuantizerKernel final : public PlainKernel {
       for (uint64_t at = begin * kTapeTile; at < std::min(end * kTapeTile, count_); at += kTapeTile) {
         const size_t size = std::min<uint64_t>(kTapeTile, count_ - at);
         std::copy_n(x + at, size, tile);  // kernels read whole vectors
-        tape_kernels().unary(TapeOp::quantize_unsigned, {tile, 0}, {tile, 0, 1, size}, scale, zero);
+        tape_kernels().unary(ElementOp::quantize_unsigned, {tile, 0}, {tile, 0, 1, size}, scale, zero);
         row_kernels().narrow_byte(tile, out + at, size);
       }
     });

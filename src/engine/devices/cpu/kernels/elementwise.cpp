@@ -4,6 +4,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -32,8 +33,8 @@ class Elementwise final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.tape"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (layer.outputs.size() != 1 || !is_readable(layer.outputs[0].dtype)) return {};
-    std::optional<Tape> tape = Tape::make(layer, 0, {});
+    const auto* const chain = form_as<Chain>(layer);
+    std::optional<Tape> tape = chain == nullptr ? std::nullopt : Tape::make(layer, *chain);
     if (!tape) return {};
     return std::make_unique<TapeKernel>(std::move(*tape), layer.outputs[0]);
   }

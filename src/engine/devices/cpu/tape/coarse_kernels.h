@@ -10,8 +10,8 @@ namespace assay::engine::cpu {
 // instruction set.
 struct CoarseKernels {
   const char* name;
-  void (*to_floats)(TapeOp op, TapeView a, TapeTarget out);
-  void (*to_bfloat16)(TapeOp op, TapeView a, TapeRowsOf<uint16_t> out);
+  void (*to_floats)(ElementOp op, TapeView a, TapeTarget out);
+  void (*to_bfloat16)(ElementOp op, TapeView a, TapeRowsOf<uint16_t> out);
 };
 
 // The best that this processor has.

@@ -67,16 +67,16 @@ ASSAY_KERNEL inline void coarse_silu(const Vector& x, Vector& out) {
   out *= x;
 }
 
-template <TapeOp kOp>
+template <ElementOp kOp>
 ASSAY_KERNEL inline void apply_coarse(const Vector& a, Vector& out) {
-  if constexpr (kOp == TapeOp::coarse_sigmoid) coarse_logistic(a, out);
-  if constexpr (kOp == TapeOp::coarse_silu) coarse_silu(a, out);
-  if constexpr (kOp == TapeOp::coarse_tanh) coarse_tangent(a, out);
-  if constexpr (kOp == TapeOp::coarse_gelu) coarse_gelu(a, out);
-  if constexpr (kOp == TapeOp::coarse_gelu_tanh) coarse_gelu_by_tangent(a, out);
+  if constexpr (kOp == ElementOp::sigmoid) coarse_logistic(a, out);
+  if constexpr (kOp == ElementOp::silu) coarse_silu(a, out);
+  if constexpr (kOp == ElementOp::tanh) coarse_tangent(a, out);
+  if constexpr (kOp == ElementOp::gelu) coarse_gelu(a, out);
+  if constexpr (kOp == ElementOp::gelu_tanh) coarse_gelu_by_tangent(a, out);
 }
 
-template <TapeOp kOp, typename Number>
+template <ElementOp kOp, typename Number>
 ASSAY_KERNEL void coarse_loop(TapeView a, TapeRowsOf<Number> out) {
   for (size_t r = 0; r < out.rows; ++r, a.first += a.row, out.first += out.row) {
     for (size_t i = 0; i < out.columns; i += kWidth) {
@@ -89,17 +89,17 @@ ASSAY_KERNEL void coarse_loop(TapeView a, TapeRowsOf<Number> out) {
 }
 
 template <typename Number>
-ASSAY_KERNEL void coarse(TapeOp op, TapeView a, TapeRowsOf<Number> out) {
+ASSAY_KERNEL void coarse(ElementOp op, TapeView a, TapeRowsOf<Number> out) {
   switch (op) {
-    case TapeOp::coarse_sigmoid:
-      return coarse_loop<TapeOp::coarse_sigmoid>(a, out);
-    case TapeOp::coarse_silu:
-      return coarse_loop<TapeOp::coarse_silu>(a, out);
-    case TapeOp::coarse_tanh:
-      return coarse_loop<TapeOp::coarse_tanh>(a, out);
-    case TapeOp::coarse_gelu:
-      return coarse_loop<TapeOp::coarse_gelu>(a, out);
+    case ElementOp::sigmoid:
+      return coarse_loop<ElementOp::sigmoid>(a, out);
+    case ElementOp::silu:
+      return coarse_loop<ElementOp::silu>(a, out);
+    case ElementOp::tanh:
+      return coarse_loop<ElementOp::tanh>(a, out);
+    case ElementOp::gelu:
+      return coarse_loop<ElementOp::gelu>(a, out);
     default:
-      return coarse_loop<TapeOp::coarse_gelu_tanh>(a, out);
+      return coarse_loop<ElementOp::gelu_tanh>(a, out);
   }
 }

@@ -27,7 +27,7 @@ std::vector<float> sampled_numbers() {
 }
 
 struct Function {
-  TapeOp op;
+  ElementOp op;
   std::function<double(double)> exact;
   double least = -std::numeric_limits<double>::infinity();  // below it, results are near in absolute terms
 };
@@ -36,11 +36,11 @@ std::vector<Function> functions() {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
   const double turn = std::sqrt(2 / std::numbers::pi);
   const auto gelu_by_tanh = [=](double x) { return x * sigmoid(2 * turn * (x + 0.044715 * x * x * x)); };
-  return {{TapeOp::coarse_sigmoid, sigmoid},
-          {TapeOp::coarse_silu, [=](double x) { return x * sigmoid(x); }},
-          {TapeOp::coarse_tanh, [](double x) { return std::tanh(x); }},
-          {TapeOp::coarse_gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::numbers::sqrt2); }, -5},
-          {TapeOp::coarse_gelu_tanh, gelu_by_tanh}};
+  return {{ElementOp::sigmoid, sigmoid},
+          {ElementOp::silu, [=](double x) { return x * sigmoid(x); }},
+          {ElementOp::tanh, [](double x) { return std::tanh(x); }},
+          {ElementOp::gelu, [](double x) { return x * 0.5 * std::erfc(-x / std::numbers::sqrt2); }, -5},
+          {ElementOp::gelu_tanh, gelu_by_tanh}};
 }
 
 float widened(uint16_t bits) { return std::bit_cast<float>(static_cast<uint32_t>(bits) << 16); }

@@ -108,17 +108,17 @@ int64_t Tape::row_stride(const Operand& operand, const TapeRows& rows) const {
 
 // One step that needs no register; false: there are more.
 bool Tape::run_alone(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const {
-  if (steps_.size() != 1 || steps_[0].op <= TapeOp::select) return false;
+  if (steps_.size() != 1 || steps_[0].op <= ElementOp::select) return false;
   const Step& step = steps_[0];
   const TapeView from = find_alone(given, inputs, rows);
   if (from.first == nullptr) return false;
   const auto count = static_cast<size_t>(rows.rows), columns = static_cast<size_t>(rows.columns);
-  if (out_type_ == tensor::DType::bfloat16 && is_coarse(step.op) && rows.columns % kWholeVectors == 0) {
+  if (out_type_ == tensor::DType::bfloat16 && step.is_coarse && rows.columns % kWholeVectors == 0) {
     coarse_kernels().to_bfloat16(step.op, from, {static_cast<uint16_t*>(out), rows.pitch, count, columns});
     return true;
   }
   const bool has_loop =
-      out_type_ == tensor::DType::float32 && !is_coarse(step.op) && step.op != TapeOp::round_to_float16;
+      out_type_ == tensor::DType::float32 && !step.is_coarse && step.op != ElementOp::round_to_float16;
   return has_loop && run_floats(step, from, {static_cast<float*>(out), rows.pitch, count, columns});
 }
 
@@ -259,7 +259,7 @@ void Tape::run_part(Call& call, const Part& part) const {
   const bool are_whole = part.columns % kWholeVectors == 0;
   const bool is_in_place = are_whole && out_type_ == tensor::DType::float32;
   const bool is_narrowed =
-      are_whole && out_type_ == tensor::DType::bfloat16 && steps_.back().out == result_ && is_coarse(steps_.back().op);
+      are_whole && out_type_ == tensor::DType::bfloat16 && steps_.back().out == result_ && steps_.back().is_coarse;
   const auto rows = static_cast<size_t>(part.rows), columns = static_cast<size_t>(part.columns);
   for (const Step& step : std::span(steps_).first(steps_.size() - (is_narrowed ? 1 : 0))) {
     TapeTarget target{call.tiles[step.out], part.pitch, rows, columns};
@@ -286,11 +286,11 @@ void Tape::run_step(const Call& call, const Step& step, const TapeTarget& out) {
   const TapeView b = call.views[static_cast<size_t>(step.b)];
   if (step.op <= kLastBinary)
     kernels.binary(step.op, a, b, out);
-  else if (step.op == TapeOp::select)
+  else if (step.op == ElementOp::select)
     kernels.select(a, b, call.views[static_cast<size_t>(step.c)], out);
-  else if (step.op == TapeOp::round_to_float16)
+  else if (step.op == ElementOp::round_to_float16)
     round_to_half(a, out);
-  else if (is_coarse(step.op))
+  else if (step.is_coarse)
     coarse_kernels().to_floats(step.op, a, out);
   else
     kernels.unary(step.op, a, out, step.p, step.q);

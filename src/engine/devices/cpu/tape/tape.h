@@ -7,7 +7,7 @@
 
 #include "engine/device/kernel.h"
 #include "engine/devices/cpu/tape/tape_kernels.h"
-#include "tensor/dtype.h"
+#include "engine/layers/chain.h"
 
 namespace assay::engine::cpu {
 
@@ -23,9 +23,10 @@ struct TapeRows {
 class Tape {
  public:
   static constexpr int kMostRegisters = 24;
-  // Makes the tape of layer.nodes from `first` on. `given` is computed by whoever runs the tape, at the place of the
-  // result; invalid: everything comes from the layer's inputs. Returns nullopt if a node is not elementwise, or lies in
-  // another way than the result.
+  // Makes the tape of a layer's chain; nullopt: it has too many registers, types that no loop reads, or an operand that
+  // does not broadcast to the result.
+  static std::optional<Tape> make(const Layer& layer, const Chain& chain);
+  // As above, of find_chain(layer, first, given).
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }
@@ -49,20 +50,14 @@ class Tape {
     std::vector<int64_t> strides;  // by dim of `extents_`
     tensor::DType dtype = tensor::DType::float32;
   };
-  struct Step {
-    TapeOp op = TapeOp::copy;
-    int a = 0;  // registers
-    int b = 0;
-    int c = 0;
-    int out = 0;
-    float p = 0;
-    float q = 0;
+  struct Step : Chain::Step {
+    bool is_coarse = false;  // computed by a loop for results that are rounded to bfloat16
   };
 
-  friend class TapeMaker;
   struct Call;
   struct Part;
   struct Source;
+  void join_dims();
   TapeView find_alone(const Given& given, std::span<const Address> inputs, const TapeRows& rows) const;
   int64_t row_stride(const Operand& operand, const TapeRows& rows) const;
   bool run_alone(const Given& given, void* out, std::span<const Address> inputs, const TapeRows& rows) const;
@@ -81,7 +76,6 @@ class Tape {
   std::vector<Step> steps_;
   tensor::DType given_type_ = tensor::DType::float32;
   tensor::DType out_type_ = tensor::DType::float32;
-  int registers_ = 1;
   int result_ = 0;
 };
 

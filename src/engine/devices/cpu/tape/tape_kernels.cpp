@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #if defined(__x86_64__)
 #include <immintrin.h>
@@ -15,11 +16,11 @@ namespace assay::engine::cpu {
 namespace {
 
 // The function of numbers that are too far from zero for the loops.
-float scalar(TapeOp op, float x) {
+float scalar(ElementOp op, float x) {
   switch (op) {
-    case TapeOp::sine:
+    case ElementOp::sine:
       return std::sin(x);
-    case TapeOp::cosine:
+    case ElementOp::cosine:
       return std::cos(x);
     default:
       return x;

@@ -4,79 +4,9 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/layers/element_op.h"
+
 namespace assay::engine::cpu {
-
-// Operations of a tape on each element.
-enum class TapeOp : uint8_t {
-  add,
-  subtract,
-  multiply,
-  divide,
-  maximum,
-  minimum,
-  power,
-  prelu,
-  less,
-  greater,
-  less_or_equal,
-  greater_or_equal,
-  equal,
-  logical_and,
-  logical_or,
-  logical_xor,  // the last of two operands
-  select,       // of three: c where a is 0, otherwise b
-  copy,
-  round_to_bfloat16,
-  round_to_float16,  // the tape's own
-  dequantize,        // (x - q) * p
-  quantize_signed,   // x / p + q as a whole number of the range
-  quantize_unsigned,
-  cube,
-  relu,
-  leaky_relu,
-  sigmoid,
-  silu,
-  tanh,
-  elu,
-  selu,
-  hard_swish,
-  shifted_swish,  // x times x + p, of 0 to q, in shares of q
-  scaled_sum,     // x * p + q
-  hard_sigmoid,
-  softplus,
-  softsign,
-  gelu,
-  gelu_tanh,
-  mish,
-  coarse_sigmoid,  // the first of those whose results are rounded to bfloat16
-  coarse_silu,
-  coarse_tanh,
-  coarse_gelu,
-  coarse_gelu_tanh,  // the last of them
-  erf,
-  exp,
-  log,
-  sqrt,
-  reciprocal,
-  negate,
-  abs,
-  clip,
-  floor,
-  ceil,
-  round,  // ties to even
-  sign,
-  sine,
-  cosine,
-  celu,
-  thresholded_relu,
-  logical_not,
-  is_true,  // 1 unless it is 0
-  is_nan,
-  is_infinite,  // p and q: whether the positive and the negative one count
-};
-inline constexpr TapeOp kLastBinary = TapeOp::logical_xor;
-
-constexpr bool is_coarse(TapeOp op) { return op >= TapeOp::coarse_sigmoid && op <= TapeOp::coarse_gelu_tanh; }
 
 // Elements that are worked on at a time.
 inline constexpr size_t kTapeTile = 512;
@@ -96,13 +26,14 @@ struct TapeRowsOf {
 using TapeTarget = TapeRowsOf<float>;
 
 // Truth is 1 or 0. Loops for one instruction set. The target may be an operand. Whole vectors are read and written, so
-// that the memory of a row must reach to a multiple of 16 elements. Coarse operators have loops of their own.
+// that the memory of a row must reach to a multiple of 16 elements. round_to_float16 and coarse steps have loops of
+// their own.
 struct TapeKernels {
   const char* name;
-  void (*binary)(TapeOp op, TapeView a, TapeView b, TapeTarget out);
+  void (*binary)(ElementOp op, TapeView a, TapeView b, TapeTarget out);
   void (*select)(TapeView a, TapeView b, TapeView c, TapeTarget out);
   // `p` and `q`: the operator's numbers, such as the slope or the bounds.
-  void (*unary)(TapeOp op, TapeView a, TapeTarget out, float p, float q);
+  void (*unary)(ElementOp op, TapeView a, TapeTarget out, float p, float q);
 };
 
 // The best that this processor has.

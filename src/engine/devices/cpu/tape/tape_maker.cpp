@@ -1,366 +1,54 @@
-#include <algorithm>
-#include <array>
-#include <limits>
-#include <map>
-
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/element_walk.h"
-#include "engine/layers/elementwise.h"
-#include "engine/layers/followers.h"
-#include "engine/layers/quantization.h"
-#include "engine/layers/spelled_gelu.h"
-#include "engine/layers/spelled_hard_swish.h"
-#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-struct Name {
-  std::string_view op;
-  TapeOp code;
-};
-constexpr std::array kNames = {Name{"Add", TapeOp::add},
-                               Name{"Sub", TapeOp::subtract},
-                               Name{"Mul", TapeOp::multiply},
-                               Name{"Div", TapeOp::divide},
-                               Name{"Max", TapeOp::maximum},
-                               Name{"Min", TapeOp::minimum},
-                               Name{"Pow", TapeOp::power},
-                               Name{"PRelu", TapeOp::prelu},
-                               Name{"Identity", TapeOp::copy},
-                               Name{"Cast", TapeOp::copy},
-                               Name{"DequantizeLinear", TapeOp::dequantize},
-                               Name{"QuantizeLinear", TapeOp::quantize_signed},
-                               Name{"Relu", TapeOp::relu},
-                               Name{"LeakyRelu", TapeOp::leaky_relu},
-                               Name{"Sigmoid", TapeOp::sigmoid},
-                               Name{"Tanh", TapeOp::tanh},
-                               Name{"Elu", TapeOp::elu},
-                               Name{"Selu", TapeOp::selu},
-                               Name{"HardSwish", TapeOp::hard_swish},
-                               Name{"HardSigmoid", TapeOp::hard_sigmoid},
-                               Name{"Softplus", TapeOp::softplus},
-                               Name{"Softsign", TapeOp::softsign},
-                               Name{"Gelu", TapeOp::gelu},
-                               Name{"Mish", TapeOp::mish},
-                               Name{"Erf", TapeOp::erf},
-                               Name{"Exp", TapeOp::exp},
-                               Name{"Log", TapeOp::log},
-                               Name{"Sqrt", TapeOp::sqrt},
-                               Name{"Reciprocal", TapeOp::reciprocal},
-                               Name{"Neg", TapeOp::negate},
-                               Name{"Abs", TapeOp::abs},
-                               Name{"Clip", TapeOp::clip},
-                               Name{"Floor", TapeOp::floor},
-                               Name{"Ceil", TapeOp::ceil},
-                               Name{"Less", TapeOp::less},
-                               Name{"Greater", TapeOp::greater},
-                               Name{"LessOrEqual", TapeOp::less_or_equal},
-                               Name{"GreaterOrEqual", TapeOp::greater_or_equal},
-                               Name{"Equal", TapeOp::equal},
-                               Name{"And", TapeOp::logical_and},
-                               Name{"Or", TapeOp::logical_or},
-                               Name{"Xor", TapeOp::logical_xor},
-                               Name{"Where", TapeOp::select},
-                               Name{"Round", TapeOp::round},
-                               Name{"Sign", TapeOp::sign},
-                               Name{"Sin", TapeOp::sine},
-                               Name{"Cos", TapeOp::cosine},
-                               Name{"Celu", TapeOp::celu},
-                               Name{"ThresholdedRelu", TapeOp::thresholded_relu},
-                               Name{"Not", TapeOp::logical_not},
-                               Name{"IsNaN", TapeOp::is_nan},
-                               Name{"IsInf", TapeOp::is_infinite}};
-
-// The operation that suffices if the result is rounded to bfloat16.
-TapeOp coarse(TapeOp op) {
-  switch (op) {
-    case TapeOp::sigmoid:
-      return TapeOp::coarse_sigmoid;
-    case TapeOp::silu:
-      return TapeOp::coarse_silu;
-    case TapeOp::tanh:
-      return TapeOp::coarse_tanh;
-    case TapeOp::gelu:
-      return TapeOp::coarse_gelu;
-    case TapeOp::gelu_tanh:
-      return TapeOp::coarse_gelu_tanh;
-    default:
-      return op;
-  }
+// True for operations that have a cheaper loop where results are rounded to bfloat16.
+bool has_coarse_loop(ElementOp op) {
+  return op == ElementOp::sigmoid || op == ElementOp::silu || op == ElementOp::tanh || op == ElementOp::gelu ||
+         op == ElementOp::gelu_tanh;
 }
 
 }  // namespace
 
-class TapeMaker {
- public:
-  TapeMaker(const Layer& layer, ir::ValueId given) : layer_(layer) {
-    tape_.out_type_ = layer.outputs.front().dtype;
-    if (!given.valid()) return;
-    registers_[given] = 0;
-    tape_.given_type_ = layer.desc_of(given).dtype;
+std::optional<Tape> Tape::make(const Layer& layer, const Chain& chain) {
+  const TensorDesc& out = layer.outputs.front();
+  Tape tape;
+  tape.given_type_ = chain.given_type;
+  tape.out_type_ = out.dtype;
+  tape.result_ = chain.result;
+  if (!is_readable(out.dtype) || !is_readable(chain.given_type) || chain.inputs.size() >= kMostRegisters) return {};
+  tape.extents_ = walked_extents(out);
+  for (const int input : chain.inputs) {
+    tape.operands_.push_back({.input = input, .strides = {}});
+    if (input < 0) continue;
+    const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
+    std::optional<std::vector<int64_t>> strides = walked_strides(desc, out);
+    if (!is_readable(desc.dtype) || !strides) return {};
+    tape.operands_.back() = {.input = input, .strides = std::move(*strides), .dtype = desc.dtype};
   }
-
-  std::optional<Tape> make(size_t first) {
-    const TensorDesc& out = layer_.outputs.front();
-    if (!is_readable(out.dtype) || !is_readable(tape_.given_type_)) return std::nullopt;
-    tape_.extents_ = walked_extents(out);
-    for (size_t i = first; i < layer_.nodes.size();) {
-      const size_t taken = std::max({add_gelu(i), add_swish(i), add_hard_swish(i), add_scaled_sum(i)});
-      if (taken == 0 && !add_step(layer_.nodes[i])) return std::nullopt;
-      i += std::max<size_t>(taken, 1);
-    }
-    if (layer_.outputs.size() != 1 || !registers_.contains(layer_.output_values[0])) return std::nullopt;
-    tape_.result_ = registers_[layer_.output_values[0]];
-    if (tape_.registers_ > Tape::kMostRegisters) return std::nullopt;
-    join_dims();
-    return std::move(tape_);
+  for (const Chain::Step& step : chain.steps) {
+    const bool is_coarse = !layer.is_strict && step.dtype == tensor::DType::bfloat16 && has_coarse_loop(step.op);
+    tape.steps_.push_back({step, is_coarse});
   }
-
- private:
-  // The register of an operand; -1: it does not fit the result.
-  int register_of(ir::ValueId value) {
-    const auto known = registers_.find(value);
-    if (known != registers_.end()) return known->second;
-    const int input = layer_.input_of(value);
-    if (input < 0) return -1;
-    const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
-    std::optional<std::vector<int64_t>> strides = walked_strides(desc, layer_.outputs.front());
-    if (!is_readable(desc.dtype) || !strides) return -1;
-    tape_.operands_.push_back({.input = input, .strides = std::move(*strides), .dtype = desc.dtype});
-    return registers_[value] = tape_.registers_++;
-  }
-
-  std::optional<float> number(ir::NodeId node, uint32_t index, float otherwise) const {
-    const ir::ValueId value = layer_.operand(node, index);
-    if (!value.valid()) return otherwise;
-    const tensor::Tensor* const constant = layer_.constant(value);
-    if (constant == nullptr || constant->count() != 1) return std::nullopt;
-    return static_cast<float>(tensor::load_elements<double>(*constant).front());
-  }
-
-  bool read_numbers(ir::NodeId node, Tape::Step& step) const {
-    const ops::Node facts = layer_.facts(node);
-    const auto attribute = [&](const char* name, double otherwise) {
-      return static_cast<float>(facts.floating(name, otherwise));
-    };
-    switch (step.op) {
-      case TapeOp::leaky_relu:
-        step.p = attribute("alpha", 0.01);
-        return true;
-      case TapeOp::elu:
-      case TapeOp::celu:
-      case TapeOp::thresholded_relu:
-        step.p = attribute("alpha", 1);
-        return true;
-      case TapeOp::selu:
-        step.p = attribute("alpha", 1.67326319217681884765625);
-        step.q = attribute("gamma", 1.05070102214813232421875);
-        return true;
-      case TapeOp::hard_sigmoid:
-        step.p = attribute("alpha", 0.2);
-        step.q = attribute("beta", 0.5);
-        return true;
-      case TapeOp::is_infinite:
-        step.p = facts.integer("detect_positive", 1) != 0 ? 1 : 0;
-        step.q = facts.integer("detect_negative", 1) != 0 ? 1 : 0;
-        return true;
-      case TapeOp::gelu:
-        if (facts.string("approximate", "none") == "tanh") step.op = TapeOp::gelu_tanh;
-        return true;
-      case TapeOp::dequantize:
-      case TapeOp::quantize_signed:
-        return read_quantizer(node, step);
-      case TapeOp::clip:
-        return read_bounds(node, facts, step);
-      case TapeOp::copy:
-        step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
-        return true;
-      default:
-        return true;
-    }
-  }
-
-  static TapeOp copy_to(tensor::DType dtype) {
-    if (dtype == tensor::DType::boolean) return TapeOp::is_true;
-    if (dtype == tensor::DType::float16) return TapeOp::round_to_float16;
-    return dtype == tensor::DType::bfloat16 ? TapeOp::round_to_bfloat16 : TapeOp::copy;
-  }
-
-  bool read_quantizer(ir::NodeId node, Tape::Step& step) const {
-    const std::optional<Quantizer> quantizer = find_quantizer(
-        *layer_.model, *layer_.inference, node, [&](ir::ValueId value) { return layer_.constant(value); });
-    if (!quantizer) return false;
-    step.p = quantizer->scale;
-    step.q = static_cast<float>(quantizer->zero);
-    const bool is_unsigned = quantizer->codes == tensor::DType::uint8;
-    if (step.op == TapeOp::quantize_signed && is_unsigned) step.op = TapeOp::quantize_unsigned;
-    return true;
-  }
-
-  bool read_bounds(ir::NodeId node, const ops::Node& facts, Tape::Step& step) const {
-    constexpr float kMost = std::numeric_limits<float>::max();
-    constexpr int64_t kFirstWithInputs = 11;
-    if (facts.version() < kFirstWithInputs) {
-      constexpr double kInfinity = std::numeric_limits<double>::infinity();  // used if the schema has no default
-      step.p = static_cast<float>(facts.floating("min", -kInfinity));
-      step.q = static_cast<float>(facts.floating("max", kInfinity));
-      return true;
-    }
-    const std::optional<float> low = number(node, 1, -kMost);
-    const std::optional<float> high = number(node, 2, kMost);
-    step.p = low.value_or(0);
-    step.q = high.value_or(0);
-    return low && high;
-  }
-
-  // A written-out GELU becomes one step; returns of how many nodes it is, 0: there is none.
-  size_t add_gelu(size_t first) {
-    if (layer_.is_strict) return 0;
-    for (const uint32_t index : {0U, 1U}) {
-      const ir::ValueId given = layer_.operand(layer_.nodes[first], index);
-      const SpelledGelu gelu = match_gelu(layer_, first, given);
-      if (gelu.nodes == 0) continue;
-      const ir::ValueId result = layer_.result(layer_.nodes[first + gelu.nodes - 1], 0);
-      const int in = layer_.desc_of(result).count() == layer_.outputs[0].count() ? register_of(given) : -1;
-      if (in < 0) return 0;
-      push_step({.op = gelu.is_by_tanh ? TapeOp::gelu_tanh : TapeOp::gelu, .a = in}, result);
-      return gelu.nodes;
-    }
-    return 0;
-  }
-
-  // Adds a Sigmoid times its operand as one step, in strict engines too: it rounds less often than its parts do; and a
-  // HardSigmoid whose numbers are those of HardSwish, which keeps the bits.
-  size_t add_swish(size_t first) {
-    if (layer_.nodes.size() < first + 2) return 0;
-    const ir::NodeId node = layer_.nodes[first], product = layer_.nodes[first + 1];
-    const bool is_hard = layer_.op(node) == "HardSigmoid" && is_sixth(node);
-    if (!is_hard && layer_.op(node) != "Sigmoid") return 0;
-    const ir::ValueId given = layer_.operand(node, 0), share = layer_.result(node, 0);
-    const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
-    const bool is_swish =
-        layer_.op(product) == "Mul" && (operands == std::array{given, share} || operands == std::array{share, given});
-    // The product has it as one operand, nothing else uses it.
-    if (!is_swish || (*layer_.model)[share].first_use->next) return 0;
-    const int in = register_of(given);
-    if (in < 0 || layer_.desc_of(share).count() != layer_.outputs[0].count()) return 0;
-    push_step({.op = is_hard ? TapeOp::hard_swish : TapeOp::silu, .a = in}, layer_.result(product, 0));
-    return 2;
-  }
-
-  bool is_sixth(ir::NodeId hard_sigmoid) const {
-    Tape::Step step{.op = TapeOp::hard_sigmoid};
-    return read_numbers(hard_sigmoid, step) && step.p == 1.0F / 6 && step.q == 0.5F;
-  }
-
-  // A written-out HardSwish: a product by the share of its bound instead of a division.
-  size_t add_hard_swish(size_t first) {
-    const SpelledHardSwish swish = layer_.is_strict ? SpelledHardSwish() : match_hard_swish(layer_, first);
-    if (swish.nodes == 0) return 0;
-    const bool is_right = layer_.constant(layer_.operand(layer_.nodes[first], 0)) != nullptr;
-    const int in = register_of(layer_.operand(layer_.nodes[first], is_right ? 1 : 0));
-    const ir::ValueId result = layer_.result(layer_.nodes[first + swish.nodes - 1], 0);
-    if (in < 0 || layer_.desc_of(result).count() != layer_.outputs[0].count()) return 0;
-    push_step({.op = TapeOp::shifted_swish, .a = in, .p = swish.shift, .q = swish.most}, result);
-    return swish.nodes;
-  }
-
-  // An operand that is multiplied by a number, and to which one is added. The bits are those of the operator.
-  struct Scaled {
-    ir::ValueId given;
-    float factor, sum;
-  };
-  std::optional<Scaled> scaled_sum(ir::NodeId node) const {
-    constexpr float kNothing = -0.0F;  // keeps the sign of zeros
-    const std::string_view op = layer_.op(node);
-    if (op != "Add" && op != "Sub" && op != "Mul") return std::nullopt;
-    const ir::ValueId left = layer_.operand(node, 0), right = layer_.operand(node, 1);
-    const bool is_right = layer_.constant(right) != nullptr;
-    const std::optional<float> number = this->number(node, is_right ? 1 : 0, 0);
-    if (!number || !is_float(layer_.desc_of(layer_.result(node, 0)).dtype)) return std::nullopt;
-    if (op == "Mul") return Scaled{is_right ? left : right, *number, kNothing};
-    if (op == "Add") return Scaled{is_right ? left : right, 1, *number};
-    return is_right ? Scaled{left, 1, -*number} : Scaled{right, -1, *number};
-  }
-
-  // A sum or product with a number, or, where rounding once in place of twice is permitted, a product and a sum.
-  size_t add_scaled_sum(size_t first) {
-    std::optional<Scaled> found = scaled_sum(layer_.nodes[first]);
-    if (!found) return 0;
-    ir::ValueId result = layer_.result(layer_.nodes[first], 0);
-    size_t taken = 1;
-    const bool is_joined = !layer_.is_strict && layer_.op(layer_.nodes[first]) == "Mul" && is_used_once(layer_, result);
-    if (is_joined && first + 1 < layer_.nodes.size()) {
-      const std::optional<Scaled> next = scaled_sum(layer_.nodes[first + 1]);
-      if (next && next->given == result && layer_.op(layer_.nodes[first + 1]) != "Mul") {
-        found = Scaled{found->given, found->factor * next->factor, next->sum};
-        result = layer_.result(layer_.nodes[first + 1], 0);
-        taken = 2;
-      }
-    }
-    if (layer_.desc_of(result).count() != layer_.outputs[0].count()) return 0;
-    const int in = register_of(found->given);
-    if (in < 0) return 0;
-    push_step({.op = TapeOp::scaled_sum, .a = in, .p = found->factor, .q = found->sum}, result);
-    return taken;
-  }
-
-  void push_step(Tape::Step step, ir::ValueId result) {
-    if (!layer_.is_strict && layer_.desc_of(result).dtype == tensor::DType::bfloat16) step.op = coarse(step.op);
-    step.out = registers_[result] = tape_.registers_++;
-    tape_.operands_.push_back({.input = -1, .strides = {}});
-    tape_.steps_.push_back(step);
-  }
-
-  bool add_step(ir::NodeId node) {
-    const auto name = std::ranges::find(kNames, layer_.op(node), &Name::op);
-    if (name == kNames.end() || !is_elementwise(*layer_.inference, *layer_.model, node)) return false;
-    if (!layer_.result(node, 0).valid() ||
-        layer_.desc_of(layer_.result(node, 0)).count() != layer_.outputs[0].count()) {
-      return false;
-    }
-    Tape::Step step{.op = name->code};
-    step.a = register_of(layer_.operand(node, 0));
-    const bool is_binary = step.op <= kLastBinary;
-    const bool is_choice = step.op == TapeOp::select;
-    step.b = is_binary || is_choice ? register_of(layer_.operand(node, 1)) : 0;
-    step.c = is_choice ? register_of(layer_.operand(node, 2)) : 0;
-    if (step.a < 0 || step.b < 0 || step.c < 0 || !read_numbers(node, step)) return false;
-    simplify_power(node, step);
-    push_step(step, layer_.result(node, 0));
-    return true;
-  }
-
-  // Squares and cubes are products.
-  void simplify_power(ir::NodeId node, Tape::Step& step) const {
-    if (step.op != TapeOp::power) return;
-    const std::optional<float> exponent = number(node, 1, 1);
-    if (exponent == 2.0F) {
-      step.op = TapeOp::multiply;
-      step.b = step.a;
-    } else if (exponent == 3.0F) {
-      step.op = TapeOp::cube;
-    }
-  }
-
-  // Neighbours that every operand runs through alike become one.
-  void join_dims() {
-    std::vector<std::vector<int64_t>*> strides;
-    for (Tape::Operand& operand : tape_.operands_) {
-      if (operand.input >= 0) strides.push_back(&operand.strides);
-    }
-    join_walked(tape_.extents_, strides);
-  }
-
-  const Layer& layer_;
-  Tape tape_;
-  std::map<ir::ValueId, int> registers_;
-};
+  tape.join_dims();
+  return tape;
+}
 
 std::optional<Tape> Tape::make(const Layer& layer, size_t first, ir::ValueId given) {
-  return TapeMaker(layer, given).make(first);
+  const std::optional<Chain> chain = find_chain(layer, first, given);
+  return chain ? make(layer, *chain) : std::nullopt;
+}
+
+// Neighbours that every operand runs through alike become one.
+void Tape::join_dims() {
+  std::vector<std::vector<int64_t>*> strides;
+  for (Operand& operand : operands_) {
+    if (operand.input >= 0) strides.push_back(&operand.strides);
+  }
+  join_walked(extents_, strides);
 }
 
 }  // namespace assay::engine::cpu

@@ -40,7 +40,7 @@ double distance(float seen, double exact) {
 }
 
 struct Expected {
-  TapeOp op;
+  ElementOp op;
   float p, q;
   double most_steps;
   std::function<double(double)> exact;
@@ -48,42 +48,43 @@ struct Expected {
 
 std::vector<Expected> unary_operators() {
   const auto sigmoid = [](double x) { return 1 / (1 + std::exp(-x)); };
-  return {{TapeOp::copy, 0, 0, 0, [](double x) { return x; }},
-          {TapeOp::cube, 0, 0, 1, [](double x) { return x * x * x; }},
-          {TapeOp::relu, 0, 0, 0, [](double x) { return x < 0 ? 0 : x; }},
-          {TapeOp::leaky_relu, 0.1F, 0, 1, [](double x) { return x < 0 ? x * double{0.1F} : x; }},
-          {TapeOp::scaled_sum, 2.5F, -0.0F, 0.5, [](double x) { return x * 2.5; }},
-          {TapeOp::scaled_sum, -1, 3, 0.5, [](double x) { return 3 - x; }},
-          {TapeOp::shifted_swish, 3, 6, 3,
-           [](double x) { return x * std::clamp(double{static_cast<float>(x) + 3.0F}, 0.0, 6.0) / 6; }},
-          {TapeOp::sigmoid, 0, 0, 4, sigmoid},
-          {TapeOp::tanh, 0, 0, 4, [](double x) { return std::tanh(x); }},
-          {TapeOp::exp, 0, 0, 3, [](double x) { return std::exp(x); }},
-          {TapeOp::erf, 0, 0, 4, [](double x) { return std::erf(x); }},
-          {TapeOp::negate, 0, 0, 0, [](double x) { return -x; }},
-          {TapeOp::abs, 0, 0, 0, [](double x) { return std::fabs(x); }},
-          {TapeOp::reciprocal, 0, 0, 1, [](double x) { return 1 / x; }},
-          {TapeOp::clip, -0.5F, 2, 0, [](double x) { return std::isnan(x) ? x : std::min(std::max(x, -0.5), 2.0); }},
-          {TapeOp::hard_sigmoid, 0.25F, 0.5F, 2, [](double x) { return std::min(std::max(x * 0.25 + 0.5, 0.0), 1.0); }},
-          {TapeOp::softsign, 0, 0, 2, [](double x) { return std::isinf(x) ? std::nan("") : x / (1 + std::fabs(x)); }},
-          {TapeOp::sqrt, 0, 0, 0.5, [](double x) { return std::sqrt(x); }},
-          {TapeOp::floor, 0, 0, 0, [](double x) { return std::floor(x); }},
-          {TapeOp::ceil, 0, 0, 0, [](double x) { return std::ceil(x); }},
-          {TapeOp::round, 0, 0, 0, [](double x) { return std::nearbyint(x); }},
-          {TapeOp::log, 0, 0, 2, [](double x) { return std::log(x); }},
-          {TapeOp::softplus, 0, 0, 3, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }},
-          {TapeOp::elu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},
-          {TapeOp::celu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x / 0.5) : x; }},
-          {TapeOp::selu, 2, 3, 5, [](double x) { return 3 * (x < 0 ? 2 * std::expm1(x) : x); }},
-          {TapeOp::sign, 0, 0, 0, [](double x) { return x > 0   ? 1
-                                                        : x < 0 ? -1
-                                                                : x; }},
-          {TapeOp::thresholded_relu, 0.5F, 0, 0, [](double x) { return x > 0.5 ? x : 0; }},
-          {TapeOp::logical_not, 0, 0, 0, [](double x) { return x == 0 ? 1 : 0; }},
-          {TapeOp::is_true, 0, 0, 0, [](double x) { return x == 0 ? 0 : 1; }},
-          {TapeOp::is_nan, 0, 0, 0, [](double x) { return std::isnan(x) ? 1 : 0; }},
-          {TapeOp::is_infinite, 1, 0, 0, [](double x) { return std::isinf(x) && x > 0 ? 1 : 0; }},
-          {TapeOp::is_infinite, 0, 1, 0, [](double x) { return std::isinf(x) && x < 0 ? 1 : 0; }}};
+  return {
+      {ElementOp::copy, 0, 0, 0, [](double x) { return x; }},
+      {ElementOp::cube, 0, 0, 1, [](double x) { return x * x * x; }},
+      {ElementOp::relu, 0, 0, 0, [](double x) { return x < 0 ? 0 : x; }},
+      {ElementOp::leaky_relu, 0.1F, 0, 1, [](double x) { return x < 0 ? x * double{0.1F} : x; }},
+      {ElementOp::scaled_sum, 2.5F, -0.0F, 0.5, [](double x) { return x * 2.5; }},
+      {ElementOp::scaled_sum, -1, 3, 0.5, [](double x) { return 3 - x; }},
+      {ElementOp::shifted_swish, 3, 6, 3,
+       [](double x) { return x * std::clamp(double{static_cast<float>(x) + 3.0F}, 0.0, 6.0) / 6; }},
+      {ElementOp::sigmoid, 0, 0, 4, sigmoid},
+      {ElementOp::tanh, 0, 0, 4, [](double x) { return std::tanh(x); }},
+      {ElementOp::exp, 0, 0, 3, [](double x) { return std::exp(x); }},
+      {ElementOp::erf, 0, 0, 4, [](double x) { return std::erf(x); }},
+      {ElementOp::negate, 0, 0, 0, [](double x) { return -x; }},
+      {ElementOp::abs, 0, 0, 0, [](double x) { return std::fabs(x); }},
+      {ElementOp::reciprocal, 0, 0, 1, [](double x) { return 1 / x; }},
+      {ElementOp::clip, -0.5F, 2, 0, [](double x) { return std::isnan(x) ? x : std::min(std::max(x, -0.5), 2.0); }},
+      {ElementOp::hard_sigmoid, 0.25F, 0.5F, 2, [](double x) { return std::min(std::max(x * 0.25 + 0.5, 0.0), 1.0); }},
+      {ElementOp::softsign, 0, 0, 2, [](double x) { return std::isinf(x) ? std::nan("") : x / (1 + std::fabs(x)); }},
+      {ElementOp::sqrt, 0, 0, 0.5, [](double x) { return std::sqrt(x); }},
+      {ElementOp::floor, 0, 0, 0, [](double x) { return std::floor(x); }},
+      {ElementOp::ceil, 0, 0, 0, [](double x) { return std::ceil(x); }},
+      {ElementOp::round, 0, 0, 0, [](double x) { return std::nearbyint(x); }},
+      {ElementOp::log, 0, 0, 2, [](double x) { return std::log(x); }},
+      {ElementOp::softplus, 0, 0, 3, [](double x) { return std::max(x, 0.0) + std::log1p(std::exp(-std::fabs(x))); }},
+      {ElementOp::elu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x) : x; }},
+      {ElementOp::celu, 0.5F, 0, 4, [](double x) { return x < 0 ? 0.5 * std::expm1(x / 0.5) : x; }},
+      {ElementOp::selu, 2, 3, 5, [](double x) { return 3 * (x < 0 ? 2 * std::expm1(x) : x); }},
+      {ElementOp::sign, 0, 0, 0, [](double x) { return x > 0   ? 1
+                                                       : x < 0 ? -1
+                                                               : x; }},
+      {ElementOp::thresholded_relu, 0.5F, 0, 0, [](double x) { return x > 0.5 ? x : 0; }},
+      {ElementOp::logical_not, 0, 0, 0, [](double x) { return x == 0 ? 1 : 0; }},
+      {ElementOp::is_true, 0, 0, 0, [](double x) { return x == 0 ? 0 : 1; }},
+      {ElementOp::is_nan, 0, 0, 0, [](double x) { return std::isnan(x) ? 1 : 0; }},
+      {ElementOp::is_infinite, 1, 0, 0, [](double x) { return std::isinf(x) && x > 0 ? 1 : 0; }},
+      {ElementOp::is_infinite, 0, 1, 0, [](double x) { return std::isinf(x) && x < 0 ? 1 : 0; }}};
 }
 
 // Sines of what is a multiple of pi are differences of large numbers.
@@ -93,11 +94,11 @@ TEST(TapeKernels, waves_are_near_in_absolute_terms) {
   std::vector<float> out(in.size());
   const std::span<const TapeKernels* const> kernels = all_tape_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
-    for (const TapeOp op : {TapeOp::sine, TapeOp::cosine}) {
+    for (const ElementOp op : {ElementOp::sine, ElementOp::cosine}) {
       for (size_t i = 0; i < in.size(); i += kTapeTile)
         kernels[k]->unary(op, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
       for (size_t i = 0; i < in.size(); ++i) {
-        const double exact = op == TapeOp::sine ? std::sin(double{in[i]}) : std::cos(double{in[i]});
+        const double exact = op == ElementOp::sine ? std::sin(double{in[i]}) : std::cos(double{in[i]});
         ASSERT_EQ(std::isnan(out[i]), std::isnan(exact));
         if (std::isnan(exact)) continue;
         ASSERT_NEAR(out[i], exact, 1.5e-7) << kernels[k]->name << " of " << in[i];
@@ -113,7 +114,7 @@ TEST(TapeKernels, mish_is_near_where_it_is_normal) {
   const std::span<const TapeKernels* const> kernels = all_tape_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (size_t i = 0; i < in.size(); i += kTapeTile)
-      kernels[k]->unary(TapeOp::mish, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
+      kernels[k]->unary(ElementOp::mish, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     for (size_t i = 0; i < in.size(); ++i) {
       if (std::isinf(in[i]) && in[i] < 0) continue;
       const double x = in[i];
@@ -128,15 +129,15 @@ TEST(TapeKernels, truth_and_choices) {
   const float nan = std::numeric_limits<float>::quiet_NaN();
   const std::vector<float> left = {1, 2, 3, nan, 0, -0.0F, 1, 0, 5, 6, 7, 8, 9, 10, 11, 12};
   const std::vector<float> right = {2, 2, 1, 1, 0, 0, 0, 1, 6, 5, 7, 9, 8, 10, nan, 12};
-  const std::pair<TapeOp, std::function<bool(float, float)>> operators[] = {
-      {TapeOp::less, [](float a, float b) { return a < b; }},
-      {TapeOp::greater, [](float a, float b) { return a > b; }},
-      {TapeOp::less_or_equal, [](float a, float b) { return a <= b; }},
-      {TapeOp::greater_or_equal, [](float a, float b) { return a >= b; }},
-      {TapeOp::equal, [](float a, float b) { return a == b; }},
-      {TapeOp::logical_and, [](float a, float b) { return a != 0 && b != 0; }},
-      {TapeOp::logical_or, [](float a, float b) { return a != 0 || b != 0; }},
-      {TapeOp::logical_xor, [](float a, float b) { return (a != 0) != (b != 0); }}};
+  const std::pair<ElementOp, std::function<bool(float, float)>> operators[] = {
+      {ElementOp::less, [](float a, float b) { return a < b; }},
+      {ElementOp::greater, [](float a, float b) { return a > b; }},
+      {ElementOp::less_or_equal, [](float a, float b) { return a <= b; }},
+      {ElementOp::greater_or_equal, [](float a, float b) { return a >= b; }},
+      {ElementOp::equal, [](float a, float b) { return a == b; }},
+      {ElementOp::logical_and, [](float a, float b) { return a != 0 && b != 0; }},
+      {ElementOp::logical_or, [](float a, float b) { return a != 0 || b != 0; }},
+      {ElementOp::logical_xor, [](float a, float b) { return (a != 0) != (b != 0); }}};
   const std::span<const TapeKernels* const> kernels = all_tape_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(left.size());
@@ -182,11 +183,11 @@ TEST(TapeKernels, gelu_is_near_in_absolute_terms) {
   const std::span<const TapeKernels* const> kernels = all_tape_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
     for (size_t i = 0; i < in.size(); i += kTapeTile) {
-      kernels[k]->unary(TapeOp::gelu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
+      kernels[k]->unary(ElementOp::gelu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     }
     std::vector<float> by_tanh(in.size());
     for (size_t i = 0; i < in.size(); i += kTapeTile) {
-      kernels[k]->unary(TapeOp::gelu_tanh, {&in[i], 0}, {&by_tanh[i], 0, 1, kTapeTile}, 0, 0);
+      kernels[k]->unary(ElementOp::gelu_tanh, {&in[i], 0}, {&by_tanh[i], 0, 1, kTapeTile}, 0, 0);
     }
     for (size_t i = 0; i < in.size(); ++i) {
       const double x = in[i];
@@ -206,7 +207,7 @@ TEST(TapeKernels, silu_is_near_in_absolute_terms) {
   for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(in.size());
     for (size_t i = 0; i < in.size(); i += kTapeTile)
-      kernels[k]->unary(TapeOp::silu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
+      kernels[k]->unary(ElementOp::silu, {&in[i], 0}, {&out[i], 0, 1, kTapeTile}, 0, 0);
     for (size_t i = 0; i < in.size(); ++i) {
       const double x = in[i];
       if (std::isinf(x) && x < 0) continue;  // infinity times zero
@@ -226,14 +227,14 @@ TEST(TapeKernels, binary_operators_keep_nan_and_signs) {
   const std::span<const TapeKernels* const> kernels = all_tape_kernels();
   for (size_t k = 0; k < kernels.size(); ++k) {
     std::vector<float> out(left.size());
-    kernels[k]->binary(TapeOp::maximum, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
+    kernels[k]->binary(ElementOp::maximum, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     for (size_t i = 0; i < left.size(); ++i) {
       const bool has_nan = std::isnan(left[i]) || std::isnan(right[i]);
       EXPECT_EQ(std::isnan(out[i]), has_nan) << kernels[k]->name << " " << i;
       if (has_nan) continue;
       EXPECT_EQ(out[i], std::max(left[i], right[i]));
     }
-    kernels[k]->binary(TapeOp::prelu, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
+    kernels[k]->binary(ElementOp::prelu, {left.data(), 0}, {right.data(), 0}, {out.data(), 0, 1, left.size()});
     EXPECT_EQ(out[1], 6.0F);
     EXPECT_EQ(out[0], 1.0F);
   }
