@@ -103,7 +103,7 @@ TEST(Allocations, RunsIntoTheCallersMemoryTakeNone) {
   const Program program(model, Devices(*device), {});
   for (const Step& step : program.steps()) EXPECT_NE(step.kernel, nullptr) << step.tactic;
   const auto count_of = [&](const char* tactic) { return std::ranges::count(program.steps(), tactic, &Step::tactic); };
-  EXPECT_EQ(count_of("rotary.spelled"), 1);
+  EXPECT_EQ(count_of("rotary.rows"), 1);
   EXPECT_EQ(count_of("reduction.rows"), 2);
   const std::vector<ops::InputDatum> inputs = testing_support::drawn_inputs(model, testing_support::sine);
   const std::vector<ir::ValueId> wanted = testing_support::outputs_of(model);

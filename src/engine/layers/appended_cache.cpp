@@ -84,14 +84,13 @@ bool is_appended(const ir::Model& model, const ops::Inference& inference, const 
   if (!concat.valid() || model.text(model[concat].op) != "Concat" || !model.text(model[concat].domain).empty()) {
     return false;
   }
-  const ops::Callee& callee = inference.callees()[concat];
-  if (callee.op == nullptr || model[concat].operands.size() != 2) return false;
+  if (inference.callees()[concat].op == nullptr || model[concat].operands.size() != 2) return false;
   for (const ir::Use& use : model[concat].operands) {
     if (!use.value.valid() || !find_desc(model, inference, use.value)) return false;
   }
   const std::optional<TensorDesc> all = find_desc(model, inference, operand.value);
   if (!all || all->dims.size() < 2 || (all->dtype != DType::float32 && !has_rows_of_keys(operand))) return false;
-  const ops::Node facts(model, model[concat], callee.schema, callee.version, nullptr);
+  const ops::Node facts = node_facts(model, inference, concat);
   const auto rank = static_cast<int64_t>(all->dims.size());
   return ops::normalize_axis(facts.integer("axis", 1), rank) == rank - (has_rows_of_keys(operand) ? 2 : 1);
 }

@@ -4,15 +4,16 @@
 #include <cmath>
 
 #include "engine/layers/appended_cache.h"
+#include "engine/layers/graph_reader.h"
 #include "tensor/elements.h"
 
 namespace assay::engine {
 namespace {
 
-class Finder {
+class Finder : GraphReader {
  public:
   Finder(const ir::Model& model, const ops::Inference& inference, const ConstantOf& constant)
-      : model_(model), inference_(inference), constant_(constant) {}
+      : GraphReader(model, inference, constant) {}
 
   AttentionOperand find(AttentionOperand given) {
     now_ = std::move(given);
@@ -30,27 +31,11 @@ class Finder {
   bool is_source(const AttentionOperand& operand) const {
     return !model_[operand.value].producer.valid() || is_appended(model_, inference_, operand);
   }
-  // The node that makes a value for one reader only, if it is this operator.
+  // The node that makes a value for one use, if it is this operator.
   ir::NodeId maker(ir::ValueId value, std::string_view op) const {
-    const ir::NodeId node = model_[value].producer;
-    const ir::Use* const use = model_[value].first_use;
-    if (!node.valid() || use == nullptr || use->next != nullptr || model_[use->user].is_outputs) return {};
-    const ir::Node& facts = model_[node];
-    const bool is_op = model_.text(facts.op) == op && model_.text(facts.domain).empty();
-    const bool is_known = is_op && facts.graph == model_[use->user].graph && inference_.callees()[node].op != nullptr;
-    return is_known && !facts.operands.empty() && facts.operands[0].value.valid() ? node : ir::NodeId();
+    const ir::NodeId node = sole_maker(value);
+    return is(node, op) && operand(node, 0).valid() ? node : ir::NodeId();
   }
-  ir::ValueId operand(ir::NodeId node, uint32_t index) const {
-    return index < model_[node].operands.size() ? model_[node].operands[index].value : ir::ValueId();
-  }
-  tensor::Shape dims(ir::ValueId value) const {
-    return value.valid() ? find_desc(model_, inference_, value).value_or(TensorDesc()).dims : tensor::Shape();
-  }
-  ops::Node facts(ir::NodeId node) const {
-    const ops::Callee& callee = inference_.callees()[node];
-    return {model_, model_[node], callee.schema, callee.version, nullptr};
-  }
-  const tensor::Tensor* constant(ir::ValueId value) const { return value.valid() ? constant_(value) : nullptr; }
 
   void take(ir::NodeId node, ir::ValueId value) {
     now_.nodes.push_back(node);
@@ -62,12 +47,11 @@ class Finder {
       const ir::NodeId node = maker(now_.value, op);
       if (!node.valid()) continue;
       for (uint32_t data = 0; data < (op == "Mul" ? 2U : 1U); ++data) {
-        const tensor::Tensor* const number = constant(operand(node, 1 - data));
+        const std::optional<double> factor = number(operand(node, 1 - data));
         const ir::ValueId value = operand(node, data);
-        if (number == nullptr || number->count() != 1 || dims(value) != dims(now_.value)) continue;
-        const double factor = tensor::load_elements<double>(*number).front();
-        if (!std::isnormal(factor) || std::fabs(std::log2(std::fabs(factor))) > kMostExponent) return false;
-        now_.scale *= op == "Mul" ? factor : 1 / factor;
+        if (!factor || dims_of(value) != dims_of(now_.value)) continue;
+        if (!std::isnormal(*factor) || std::fabs(std::log2(std::fabs(*factor))) > kMostExponent) return false;
+        now_.scale *= op == "Mul" ? *factor : 1 / *factor;
         take(node, value);
         return true;
       }
@@ -77,7 +61,7 @@ class Finder {
 
   bool take_turn() {
     const ir::NodeId node = maker(now_.value, "Transpose");
-    const auto rank = static_cast<int64_t>(dims(now_.value).size());
+    const auto rank = static_cast<int64_t>(dims_of(now_.value).size());
     if (!node.valid() || rank < 2) return false;
     std::vector<int64_t> order = facts(node).integers("perm");
     if (order.empty() && rank == 2) order = {1, 0};
@@ -92,7 +76,7 @@ class Finder {
   }
 
   bool take_sharing() {
-    const tensor::Shape heads = dims(now_.value);
+    const tensor::Shape heads = dims_of(now_.value);
     return now_.sharing == 1 && heads.size() > 2 && (take_repeats(heads) || take_gathered(heads));
   }
 
@@ -101,7 +85,7 @@ class Finder {
     const ir::NodeId join = maker(now_.value, "Reshape");
     if (!join.valid()) return false;
     const ir::ValueId apart = operand(join, 0);
-    tensor::Shape wide = dims(apart);
+    tensor::Shape wide = dims_of(apart);
     const size_t at = heads.size() - 2;  // of the repeats in `wide`
     if (wide.size() != heads.size() + 1) return false;
     const int64_t repeats = wide[at];
@@ -110,7 +94,7 @@ class Finder {
     joined[at - 1] *= repeats;
     const ir::NodeId repeat = joined == heads ? repeater(apart) : ir::NodeId();
     wide[at] = 1;
-    if (!repeat.valid() || dims(operand(repeat, 0)) != wide) return false;
+    if (!repeat.valid() || dims_of(operand(repeat, 0)) != wide) return false;
     now_.nodes.push_back(join);
     take(repeat, operand(repeat, 0));
     now_.sharing = repeats;
@@ -118,12 +102,12 @@ class Finder {
   }
   // [..., groups, 1, rows, columns] is what is appended, with a dim of 1.
   bool take_dim_of_repeats() {
-    tensor::Shape without = dims(now_.value);
+    tensor::Shape without = dims_of(now_.value);
     if (now_.sharing == 1 || without.size() < 4) return false;
     without.erase(without.end() - 3);
     for (const std::string_view op : {"Unsqueeze", "Reshape"}) {
       const ir::NodeId node = maker(now_.value, op);
-      if (!node.valid() || dims(operand(node, 0)) != without) continue;
+      if (!node.valid() || dims_of(operand(node, 0)) != without) continue;
       AttentionOperand next = now_;
       next.value = operand(node, 0);
       if (!is_source(next)) return false;
@@ -148,7 +132,7 @@ class Finder {
     const ir::NodeId node = maker(now_.value, "Gather");
     const tensor::Tensor* const chosen = node.valid() ? constant(operand(node, 1)) : nullptr;
     if (chosen == nullptr || chosen->shape().size() != 1) return false;
-    const tensor::Shape given = dims(operand(node, 0));
+    const tensor::Shape given = dims_of(operand(node, 0));
     const size_t at = heads.size() - 3;
     const int64_t axis = facts(node).integer("axis", 0);
     if (given.size() != heads.size() || given[at] < 1 || heads[at] % given[at] != 0) return false;
@@ -164,9 +148,6 @@ class Finder {
   }
 
   static constexpr double kMostExponent = 32;  // of a factor, so that products of several stay normal
-  const ir::Model& model_;
-  const ops::Inference& inference_;
-  const ConstantOf& constant_;
   AttentionOperand now_;
 };
 

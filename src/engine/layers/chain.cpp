@@ -6,7 +6,6 @@
 #include <map>
 
 #include "engine/layers/elementwise.h"
-#include "engine/layers/followers.h"
 #include "engine/layers/quantization.h"
 #include "engine/layers/spelled_gelu.h"
 #include "engine/layers/spelled_hard_swish.h"
@@ -14,6 +13,12 @@
 
 namespace assay::engine {
 namespace {
+
+// True if one node uses a value, in one place: what follows does not need it then.
+bool is_used_once(const Layer& layer, ir::ValueId value) {
+  const ir::Use* const use = (*layer.model)[value].first_use;
+  return use != nullptr && use->next == nullptr;
+}
 
 class ChainReader {
  public:
@@ -107,8 +112,8 @@ class ChainReader {
   }
 
   bool read_quantizer(ir::NodeId node, Chain::Step& step) const {
-    const std::optional<Quantizer> quantizer = find_quantizer(
-        *layer_.model, *layer_.inference, node, [&](ir::ValueId value) { return layer_.constant(value); });
+    const std::optional<Quantizer> quantizer =
+        find_quantizer(*layer_.model, *layer_.inference, node, layer_.constants_by_value());
     if (!quantizer) return false;
     step.p = quantizer->scale;
     step.q = static_cast<float>(quantizer->zero);
@@ -160,8 +165,7 @@ class ChainReader {
     const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
     const bool is_swish =
         layer_.op(product) == "Mul" && (operands == std::array{given, share} || operands == std::array{share, given});
-    // The product has it as one operand, nothing else uses it.
-    if (!is_swish || (*layer_.model)[share].first_use->next) return 0;
+    if (!is_swish || !is_used_once(layer_, share)) return 0;
     const int in = register_of(given);
     if (in < 0 || !has_all_dims(share)) return 0;
     push_step({.op = is_hard ? ElementOp::hard_swish : ElementOp::silu, .a = in}, layer_.result(product, 0));
@@ -266,6 +270,32 @@ class ChainReader {
 };
 
 }  // namespace
+
+int64_t Chain::uses(int reg) const {
+  int64_t count = 0;
+  for (const Step& step : steps) {
+    count += step.a == reg ? 1 : 0;
+    if (step.op <= ElementOp::select) count += step.b == reg ? 1 : 0;
+    if (step.op == ElementOp::select) count += step.c == reg ? 1 : 0;
+  }
+  return count;
+}
+
+void Chain::drop_first() {
+  const int dropped = steps[0].out;
+  given_type = steps[0].dtype;
+  steps.erase(steps.begin());
+  const auto given = [&](int reg) { return reg == dropped ? 0 : reg; };
+  for (Step& step : steps) {
+    step.a = given(step.a);
+    step.b = given(step.b);
+    step.c = given(step.c);
+  }
+  result = given(result);
+  for (size_t i = 0; i < inputs.size(); ++i) {
+    if (uses(static_cast<int>(i) + 1) == 0) inputs[i] = -1;
+  }
+}
 
 std::optional<Chain> find_chain(const Layer& layer, size_t first, ir::ValueId given) {
   return ChainReader(layer, given).read(first);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/layers/graph_reader.h"
+
 namespace assay::engine {
 namespace {
 
@@ -10,10 +12,10 @@ using tensor::DType;
 
 constexpr std::string_view kMicrosoft = "com.microsoft";
 
-class Matcher {
+class Matcher : GraphReader {
  public:
   Matcher(const ir::Model& model, const ops::Inference& inference, const ConstantOf& constant)
-      : model_(model), inference_(inference), constant_(constant) {}
+      : GraphReader(model, inference, constant) {}
 
   std::optional<CompressedProduct> match(std::span<const ir::NodeId> nodes) {
     if (nodes.size() == 1 && is(nodes[0], "MatMulNBits", kMicrosoft)) return match_n_bits(nodes[0]);
@@ -29,24 +31,6 @@ class Matcher {
   }
 
  private:
-  bool is(ir::NodeId id, std::string_view op, std::string_view domain = "") const {
-    const ir::Node& node = model_[id];
-    return model_.text(node.op) == op && model_.text(node.domain) == domain && inference_.callees()[id].op != nullptr;
-  }
-  ops::Node facts(ir::NodeId id) const {
-    const ops::Callee& callee = inference_.callees()[id];
-    return {model_, model_[id], callee.schema, callee.version, nullptr};
-  }
-  ir::ValueId operand(ir::NodeId id, uint32_t index) const {
-    const ir::Node& node = model_[id];
-    return index < node.operands.size() ? node.operands[index].value : ir::ValueId{};
-  }
-  ir::ValueId result(ir::NodeId id) const { return model_[id].results.front(); }
-  const tensor::Tensor* constant(ir::ValueId value) const { return value.valid() ? constant_(value) : nullptr; }
-  bool is_float(ir::ValueId value) const {
-    const std::optional<TensorDesc> desc = find_desc(model_, inference_, value);
-    return desc && desc->dtype == DType::float32;
-  }
   bool is_turn(ir::NodeId id) const {
     const std::vector<int64_t> order = is(id, "Transpose") ? facts(id).integers("perm") : std::vector<int64_t>{0, 1};
     return order.empty() || order == std::vector<int64_t>{1, 0};
@@ -81,7 +65,8 @@ class Matcher {
     const tensor::Tensor* const codes = constant(found_.codes);
     const tensor::Tensor* const scales = constant(operand(id, 1));
     if (codes == nullptr || scales == nullptr || codes->shape().size() != 2 || codes->count() == 0) return false;
-    if (scales->dtype() != DType::float32 || !is_float(result(id)) || !set_type(codes->dtype())) return false;
+    if (scales->dtype() != DType::float32 || desc_of(result(id)).dtype != DType::float32 || !set_type(codes->dtype()))
+      return false;
     found_.depth = codes->shape()[is_turned ? 1 : 0];
     found_.columns = codes->shape()[is_turned ? 0 : 1];
     std::tie(found_.row, found_.column) =
@@ -155,9 +140,6 @@ class Matcher {
     return static_cast<int64_t>(zeros->count()) == found_.columns * of_column;
   }
 
-  const ir::Model& model_;
-  const ops::Inference& inference_;
-  const ConstantOf& constant_;
   CompressedProduct found_;
 };
 
@@ -166,6 +148,16 @@ class Matcher {
 std::optional<CompressedProduct> match_compressed(const ir::Model& model, const ops::Inference& inference,
                                                   std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
   return Matcher(model, inference, constant).match(nodes);
+}
+
+std::optional<CompressedForm> find_compressed(const Layer& layer) {
+  const ConstantOf constant = layer.constants_by_value();
+  const size_t most = std::min(kMostCompressedNodes, layer.nodes.size());
+  for (size_t nodes = 1; nodes <= most; ++nodes) {
+    const auto found = match_compressed(*layer.model, *layer.inference, std::span(layer.nodes).first(nodes), constant);
+    if (found) return CompressedForm{*found, nodes};
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay::engine

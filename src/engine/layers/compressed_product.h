@@ -4,7 +4,6 @@
 #include <span>
 
 #include "engine/layers/layer.h"
-#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine {
 
@@ -38,5 +37,12 @@ std::optional<CompressedProduct> match_compressed(const ir::Model& model, const 
                                                   std::span<const ir::NodeId> nodes, const ConstantOf& constant);
 // The most nodes at the start of a layer that such a product may be.
 inline constexpr size_t kMostCompressedNodes = 3;
+
+// A layer that begins with such a product, of so many nodes.
+struct CompressedForm {
+  CompressedProduct product;
+  size_t done = 1;
+};
+std::optional<CompressedForm> find_compressed(const Layer& layer);
 
 }  // namespace assay::engine

@@ -47,8 +47,7 @@ std::optional<ConvolutionForm> find_codes(const Layer& layer) {
   if (product == layer.nodes.end()) return std::nullopt;
   const auto done = static_cast<size_t>(product - layer.nodes.begin()) + 1;
   std::optional<QuantizedProduct> found =
-      match_quantized(*layer.model, *layer.inference, std::span(layer.nodes).first(done),
-                      [&](ir::ValueId value) { return layer.constant(value); });
+      match_quantized(*layer.model, *layer.inference, std::span(layer.nodes).first(done), layer.constants_by_value());
   if (!found) return std::nullopt;
   const int data = layer.input_of(found->data);
   const std::optional<ConvGeometry> geometry = geometry_of_codes(layer, *product, data, *found->weights);
@@ -66,7 +65,7 @@ std::optional<ConvolutionForm> find_codes(const Layer& layer) {
 
 // ConvInteger, and the Cast of its sums where there is one.
 std::optional<ConvolutionForm> find_sums(const Layer& layer) {
-  const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+  const ConstantOf constant = layer.constants_by_value();
   const std::optional<IntegerSums> sums = match_sums(*layer.model, *layer.inference, layer.nodes, constant);
   if (!sums) return std::nullopt;
   const int data = layer.input_of(sums->data);

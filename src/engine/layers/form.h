@@ -3,17 +3,29 @@
 #include <variant>
 
 #include "engine/layers/chain.h"
+#include "engine/layers/compressed_product.h"
 #include "engine/layers/convolution.h"
+#include "engine/layers/group_query.h"
+#include "engine/layers/normalization.h"
 #include "engine/layers/pool.h"
 #include "engine/layers/product.h"
+#include "engine/layers/quantized_attention.h"
+#include "engine/layers/recurrence.h"
+#include "engine/layers/reduction.h"
 #include "engine/layers/resize.h"
+#include "engine/layers/spelled_attention.h"
+#include "engine/layers/spelled_rotary.h"
 
 namespace assay::engine {
 
-// A layer as far as it does not depend on how operands and results lie; found once for all implementations. monostate:
+// A layer as far as it does not depend on how operands and results lie, which changes after it is found; found once for
+// all implementations. monostate:
 // implementations read the operator itself.
 struct Form {
-  std::variant<std::monostate, ConvolutionForm, ProductForm, PoolForm, ResizeForm, Chain> kind;
+  std::variant<std::monostate, ConvolutionForm, SpelledAttention, QuantizedAttention, GroupQuery, ProductForm,
+               CompressedForm, PoolForm, ResizeForm, NormForm, ChannelNormForm, SpelledRotary, Recurrence, Chain,
+               Reduction>
+      kind;
 };
 
 // Finds the form when it is asked for first.

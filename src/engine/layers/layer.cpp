@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "ir/queries.h"
 #include "ir/verify.h"
 
 namespace assay::engine {
@@ -36,20 +37,21 @@ bool Layer::starts_with(std::string_view wanted) const {
   return op(nodes.front()) == wanted && model->text((*model)[nodes.front()].domain).empty();
 }
 
-ops::Node Layer::facts(ir::NodeId id) const {
-  const ops::Callee& callee = inference->callees()[id];
-  return {*model, (*model)[id], callee.schema, callee.version, nullptr};
+ops::Node node_facts(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
+  const ops::Callee& callee = inference.callees()[node];
+  return {model, model[node], callee.schema, callee.version, nullptr};
 }
 
-ir::ValueId Layer::operand(ir::NodeId id, uint32_t index) const {
-  const ir::Node& facts = (*model)[id];
-  return index < facts.operands.size() ? facts.operands[index].value : ir::ValueId{};
+bool Layer::lies_plainly() const {
+  const auto is_plain = [](const TensorDesc& desc) { return !desc.exists() || has_layout(desc, Layout::plain); };
+  return std::ranges::all_of(inputs, is_plain) && std::ranges::all_of(outputs, is_plain);
 }
 
-ir::ValueId Layer::result(ir::NodeId id, uint32_t index) const {
-  const ir::Node& facts = (*model)[id];
-  return index < facts.results.size() ? facts.results[index] : ir::ValueId{};
-}
+ops::Node Layer::facts(ir::NodeId id) const { return node_facts(*model, *inference, id); }
+
+ir::ValueId Layer::operand(ir::NodeId id, uint32_t index) const { return ir::operand(*model, id, index); }
+
+ir::ValueId Layer::result(ir::NodeId id, uint32_t index) const { return ir::result(*model, id, index); }
 
 int Layer::input_of(ir::ValueId value) const {
   const auto found = std::ranges::find(input_values, value);

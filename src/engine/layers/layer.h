@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -13,6 +14,9 @@ namespace assay::engine {
 
 struct Form;
 class PackedWeights;
+
+// The tensor that a value always is; null: none.
+using ConstantOf = std::function<const tensor::Tensor*(ir::ValueId value)>;
 
 // One node of the lowered graph with all that an implementation needs to know: an operator of the model, or the call of
 // a function that lowering made of several.
@@ -30,6 +34,8 @@ struct Layer {
   bool is_strict = false;                              // nothing but the order of sums may change bits
   mutable std::shared_ptr<const Form> form = nullptr;  // null: form_of() has not been called
 
+  // True if all operands and results lie in the order of their dims.
+  bool lies_plainly() const;
   bool is_single() const { return nodes.size() == 1; }
   std::string_view op(ir::NodeId id) const { return model->text((*model)[id].op); }
   // True if its first node is this operator of ai.onnx.
@@ -42,9 +48,14 @@ struct Layer {
   int input_of(ir::ValueId value) const;
   // The tensor that a value inside always is; null: it is computed.
   const tensor::Tensor* constant(ir::ValueId value) const;
+  ConstantOf constants_by_value() const {
+    return [this](ir::ValueId value) { return constant(value); };
+  }
   // In the order of the model's dims.
   TensorDesc desc_of(ir::ValueId value) const;
 };
+
+ops::Node node_facts(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 
 // The tensor that a value always is; null: it is computed.
 const tensor::Tensor* constant_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value);

@@ -41,8 +41,7 @@ std::optional<ProductForm> find_codes(const Layer& layer) {
   if (product == layer.nodes.end()) return std::nullopt;
   const auto done = static_cast<size_t>(product - layer.nodes.begin()) + 1;
   std::optional<QuantizedProduct> found =
-      match_quantized(*layer.model, *layer.inference, std::span(layer.nodes).first(done),
-                      [&](ir::ValueId value) { return layer.constant(value); });
+      match_quantized(*layer.model, *layer.inference, std::span(layer.nodes).first(done), layer.constants_by_value());
   if (!found) return std::nullopt;
   const bool turns_weights = layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB");
   const bool has_bias = !found->bias.empty();
@@ -61,7 +60,7 @@ std::optional<ProductForm> find_codes(const Layer& layer) {
 
 // MatMulInteger, and the Cast of its sums where there is one.
 std::optional<ProductForm> find_sums(const Layer& layer) {
-  const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
+  const ConstantOf constant = layer.constants_by_value();
   const std::optional<IntegerSums> sums = match_sums(*layer.model, *layer.inference, layer.nodes, constant);
   const int data = sums ? layer.input_of(sums->data) : -1;
   if (data < 0 || layer.outputs.size() != 1) return std::nullopt;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "engine/layers/layer.h"
+#include "ir/queries.h"
 #include "ir/walk.h"
 #include "ops/node.h"
 #include "tensor/elements.h"
@@ -15,14 +16,6 @@ using tensor::DType;
 using tensor::Tensor;
 
 bool is_code(DType dtype) { return dtype == DType::int8 || dtype == DType::uint8; }
-
-bool is_op(const ir::Model& model, ir::NodeId node, std::string_view op) {
-  return model.text(model[node].op) == op && model.text(model[node].domain).empty();
-}
-
-ir::ValueId operand(const ir::Model& model, ir::NodeId node, size_t index) {
-  return index < model[node].operands.size() ? model[node].operands[index].value : ir::ValueId{};
-}
 
 DType dtype_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   const ir::TensorId constant = model[value].constant;
@@ -61,10 +54,10 @@ class Matcher {
     found_.product = nodes_.back();
     if (!is_product()) return std::nullopt;
     const ir::NodeId data = producer(0);
-    if (!data.valid() || !is_op(model_, data, "DequantizeLinear")) return std::nullopt;
+    if (!data.valid() || !ir::is_op(model_, data, "DequantizeLinear")) return std::nullopt;
     const std::optional<Quantizer> quantizer = find_quantizer(model_, inference_, data, constant_);
     if (!quantizer) return std::nullopt;
-    found_.data = operand(model_, data, 0);
+    found_.data = ir::operand(model_, data, 0);
     found_.quantizer = *quantizer;
     if (constant_(found_.data) != nullptr) return std::nullopt;
     if (!match_weights() || !match_bias()) return std::nullopt;
@@ -74,26 +67,23 @@ class Matcher {
  private:
   bool is_product() const {
     if (inference_.callees()[found_.product].op == nullptr) return false;
-    if (!is_op(model_, found_.product, "Gemm"))
-      return is_op(model_, found_.product, "Conv") || is_op(model_, found_.product, "MatMul");
-    const ops::Node facts = node_facts(found_.product);
+    if (!ir::is_op(model_, found_.product, "Gemm"))
+      return ir::is_op(model_, found_.product, "Conv") || ir::is_op(model_, found_.product, "MatMul");
+    const ops::Node facts = node_facts(model_, inference_, found_.product);
     return facts.floating("alpha", 1) == 1 && facts.floating("beta", 1) == 1 && !facts.flag("transA");
   }
 
   // The axis of result channels or columns in the weights.
   int64_t channel_axis() const {
-    if (is_op(model_, found_.product, "Conv")) return 0;
-    return is_op(model_, found_.product, "Gemm") && node_facts(found_.product).flag("transB") ? 0 : 1;
-  }
-
-  ops::Node node_facts(ir::NodeId node) const {
-    const ops::Callee& callee = inference_.callees()[node];
-    return {model_, model_[node], callee.schema, callee.version, nullptr};
+    if (ir::is_op(model_, found_.product, "Conv")) return 0;
+    return ir::is_op(model_, found_.product, "Gemm") && node_facts(model_, inference_, found_.product).flag("transB")
+               ? 0
+               : 1;
   }
 
   // The node before the product that makes its operand; invalid: none of these nodes.
   ir::NodeId producer(size_t index) const {
-    const ir::ValueId value = operand(model_, found_.product, index);
+    const ir::ValueId value = ir::operand(model_, found_.product, index);
     if (!value.valid()) return {};
     for (const ir::NodeId node : nodes_.first(nodes_.size() - 1)) {
       if (model_[node].results.front() == value) return node;
@@ -103,18 +93,18 @@ class Matcher {
 
   bool match_weights() {
     const ir::NodeId node = producer(1);
-    if (!node.valid() || !is_op(model_, node, "DequantizeLinear")) return false;
-    found_.weights = constant_(operand(model_, node, 0));
+    if (!node.valid() || !ir::is_op(model_, node, "DequantizeLinear")) return false;
+    found_.weights = constant_(ir::operand(model_, node, 0));
     if (found_.weights == nullptr || found_.weights->dtype() != DType::int8) return false;
     const tensor::Shape& dims = found_.weights->shape();
-    const bool is_conv = is_op(model_, found_.product, "Conv");
+    const bool is_conv = ir::is_op(model_, found_.product, "Conv");
     if (is_conv ? dims.size() != 3 && dims.size() != 4 : dims.size() != 2) return false;
     const int64_t channels = dims[static_cast<size_t>(channel_axis())];
-    std::optional<std::vector<int32_t>> zeros = weight_zeros(operand(model_, node, 2), channels, constant_);
+    std::optional<std::vector<int32_t>> zeros = weight_zeros(ir::operand(model_, node, 2), channels, constant_);
     if (!zeros) return false;
     found_.zeros = *std::move(zeros);
-    const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
-    const ops::Node facts = node_facts(node);
+    const std::vector<double> scales = numbers_of(constant_(ir::operand(model_, node, 1)));
+    const ops::Node facts = node_facts(model_, inference_, node);
     const int64_t axis = facts.integer("axis", 1);
     const bool is_by_channel = ops::normalize_axis(axis, static_cast<int64_t>(dims.size())) == channel_axis() &&
                                scales.size() == static_cast<size_t>(channels);
@@ -124,14 +114,14 @@ class Matcher {
   }
 
   bool match_bias() {
-    const ir::ValueId value = operand(model_, found_.product, 2);
+    const ir::ValueId value = ir::operand(model_, found_.product, 2);
     if (!value.valid()) return true;
     const ir::NodeId node = producer(2);
-    std::vector<double> bias = numbers_of(constant_(node.valid() ? operand(model_, node, 0) : value));
+    std::vector<double> bias = numbers_of(constant_(node.valid() ? ir::operand(model_, node, 0) : value));
     if (bias.size() != static_cast<size_t>(found_.weights->shape()[static_cast<size_t>(channel_axis())])) return false;
     if (node.valid()) {
-      const std::vector<double> scales = numbers_of(constant_(operand(model_, node, 1)));
-      const ir::ValueId point = operand(model_, node, 2);
+      const std::vector<double> scales = numbers_of(constant_(ir::operand(model_, node, 1)));
+      const ir::ValueId point = ir::operand(model_, node, 2);
       const std::vector<double> zeros = point.valid() ? numbers_of(constant_(point)) : std::vector<double>{0};
       if (scales.empty() || (scales.size() != 1 && scales.size() != bias.size())) return false;
       if (zeros.empty() || !std::ranges::all_of(zeros, [](double zero) { return zero == 0; })) return false;
@@ -159,13 +149,14 @@ bool has_quantizers(const ir::Model& model) {
 }
 
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
-  const bool quantizes = is_op(model, node, "QuantizeLinear");
-  if ((!quantizes && !is_op(model, node, "DequantizeLinear")) || inference.callees()[node].op == nullptr) return false;
-  const ir::ValueId codes = quantizes ? model[node].results.front() : operand(model, node, 0);
-  const ir::ValueId floats = quantizes ? operand(model, node, 0) : model[node].results.front();
+  const bool quantizes = ir::is_op(model, node, "QuantizeLinear");
+  if ((!quantizes && !ir::is_op(model, node, "DequantizeLinear")) || inference.callees()[node].op == nullptr)
+    return false;
+  const ir::ValueId codes = quantizes ? model[node].results.front() : ir::operand(model, node, 0);
+  const ir::ValueId floats = quantizes ? ir::operand(model, node, 0) : model[node].results.front();
   if (!is_code(dtype_of(model, inference, codes))) return false;
   if (dtype_of(model, inference, floats) != DType::float32) return false;
-  const ir::ValueId scale = operand(model, node, 1);
+  const ir::ValueId scale = ir::operand(model, node, 1);
   const std::optional<TensorDesc> desc = find_desc(model, inference, scale);
   return desc && desc->dtype == DType::float32 && desc->count() == 1;
 }
@@ -173,14 +164,14 @@ bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::N
 std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
                                         const ConstantOf& constant) {
   if (!is_quantizer(model, inference, node)) return {};
-  const bool quantizes = is_op(model, node, "QuantizeLinear");
-  const Tensor* const scale = constant(operand(model, node, 1));
+  const bool quantizes = ir::is_op(model, node, "QuantizeLinear");
+  const Tensor* const scale = constant(ir::operand(model, node, 1));
   if (scale == nullptr) return {};
   Quantizer found;
-  found.codes = dtype_of(model, inference, quantizes ? model[node].results.front() : operand(model, node, 0));
+  found.codes = dtype_of(model, inference, quantizes ? model[node].results.front() : ir::operand(model, node, 0));
   found.scale = static_cast<float>(numbers_of(scale)[0]);
   if (!(found.scale > 0) || !std::isfinite(found.scale)) return {};
-  const ir::ValueId zero = operand(model, node, 2);
+  const ir::ValueId zero = ir::operand(model, node, 2);
   if (!zero.valid()) return found;
   const Tensor* const point = constant(zero);
   if (point == nullptr || point->count() != 1) return {};
@@ -202,7 +193,7 @@ std::vector<int64_t> sums_of_channels(const tensor::Tensor& weights, size_t axis
 namespace {
 
 bool is_cast_to_float(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, ir::ValueId given) {
-  return is_op(model, node, "Cast") && operand(model, node, 0) == given &&
+  return ir::is_op(model, node, "Cast") && ir::operand(model, node, 0) == given &&
          dtype_of(model, inference, model[node].results[0]) == DType::float32;
 }
 
@@ -211,12 +202,13 @@ bool is_cast_to_float(const ir::Model& model, const ops::Inference& inference, i
 std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inference& inference,
                                       std::span<const ir::NodeId> nodes, const ConstantOf& constant) {
   if (nodes.empty()) return {};
-  const bool is_conv = is_op(model, nodes[0], "ConvInteger");
-  if ((!is_conv && !is_op(model, nodes[0], "MatMulInteger")) || inference.callees()[nodes[0]].op == nullptr) return {};
+  const bool is_conv = ir::is_op(model, nodes[0], "ConvInteger");
+  if ((!is_conv && !ir::is_op(model, nodes[0], "MatMulInteger")) || inference.callees()[nodes[0]].op == nullptr)
+    return {};
   if (nodes.size() > 1 && !is_cast_to_float(model, inference, nodes[1], model[nodes[0]].results[0])) return {};
-  IntegerSums found{.data = operand(model, nodes[0], 0),
-                    .zero = operand(model, nodes[0], 2),
-                    .weights = constant(operand(model, nodes[0], 1)),
+  IntegerSums found{.data = ir::operand(model, nodes[0], 0),
+                    .zero = ir::operand(model, nodes[0], 2),
+                    .weights = constant(ir::operand(model, nodes[0], 1)),
                     .become_floats = nodes.size() > 1};
   if (found.weights == nullptr || found.weights->dtype() != DType::int8) return {};
   const tensor::Shape& dims = found.weights->shape();
@@ -225,7 +217,7 @@ std::optional<IntegerSums> match_sums(const ir::Model& model, const ops::Inferen
   const std::optional<TensorDesc> zero = found.zero.valid() ? find_desc(model, inference, found.zero) : std::nullopt;
   if (found.zero.valid() && (!zero || zero->count() != 1)) return {};
   std::optional<std::vector<int32_t>> zeros =
-      weight_zeros(operand(model, nodes[0], 3), dims[is_conv ? 0 : 1], constant);
+      weight_zeros(ir::operand(model, nodes[0], 3), dims[is_conv ? 0 : 1], constant);
   if (!zeros) return {};
   found.zeros = *std::move(zeros);
   return found;

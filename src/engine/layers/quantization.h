@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "engine/layers/spelled_norm.h"
+#include "engine/layers/layer.h"
 #include "ops/inference.h"
 #include "tensor/dtype.h"
 

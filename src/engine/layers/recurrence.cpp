@@ -1,13 +1,11 @@
-#include "engine/devices/cpu/recurrent/recurrence.h"
+#include "engine/layers/recurrence.h"
 
 #include <algorithm>
 #include <array>
 #include <limits>
 #include <string>
 
-#include "engine/devices/cpu/panels/panel_kernels.h"
-
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 using enum CellFunction;
@@ -35,12 +33,12 @@ std::optional<CellFunction> function_of(std::string_view name) {
 bool set_functions(const ops::Node& facts, const Kind& kind, Recurrence& r) {
   const std::vector<std::string_view> names = facts.strings("activations");
   const bool has_names = facts.has_attribute("activations");
-  if (has_names && names.size() < kind.functions * r.kinds.size()) return false;
-  for (size_t i = 0; i < kind.functions * r.kinds.size(); ++i) {
+  if (has_names && names.size() < kind.functions * r.cells.size()) return false;
+  for (size_t i = 0; i < kind.functions * r.cells.size(); ++i) {
     const size_t place = i % kind.functions;
     const std::optional<CellFunction> function = has_names ? function_of(names[i]) : kind.defaults[place];
     if (!function) return false;
-    r.kinds[i / kind.functions].functions[place] = *function;
+    r.cells[i / kind.functions].functions[place] = *function;
   }
   return true;
 }
@@ -56,24 +54,19 @@ void set_dims(const Layer& layer, const ops::Node& facts, Recurrence& r) {
   for (const TensorDesc& desc : layer.inputs) r.has_inputs.push_back(desc.exists());
 }
 
-bool has_plain_types(const Layer& layer) {
-  const auto is_plain = [&](const TensorDesc& desc, tensor::DType wanted) {
-    return !desc.exists() || (desc.dtype == wanted && has_layout(desc, Layout::plain) && desc.count() > 0);
+bool has_known_types(const Layer& layer) {
+  const auto is_known = [&](const TensorDesc& desc, tensor::DType wanted) {
+    return !desc.exists() || (desc.dtype == wanted && desc.count() > 0);
   };
   for (size_t i = 0; i < layer.inputs.size(); ++i) {
     const bool are_lengths = i == static_cast<size_t>(Recurrence::kLengths);
-    if (!is_plain(layer.inputs[i], are_lengths ? tensor::DType::int32 : tensor::DType::float32)) return false;
+    if (!is_known(layer.inputs[i], are_lengths ? tensor::DType::int32 : tensor::DType::float32)) return false;
   }
   return std::ranges::all_of(layer.outputs,
-                             [&](const TensorDesc& desc) { return is_plain(desc, tensor::DType::float32); });
+                             [&](const TensorDesc& desc) { return is_known(desc, tensor::DType::float32); });
 }
 
 }  // namespace
-
-int64_t Recurrence::width() const {
-  constexpr auto kStep = static_cast<int64_t>(kPanel);
-  return (hidden + kStep - 1) / kStep * kStep;
-}
 
 int64_t Recurrence::state_at(int64_t direction, int64_t entry) const {
   return (is_batch_first ? entry * directions + direction : direction * batch + entry) * hidden;
@@ -92,7 +85,7 @@ int64_t Recurrence::x_row(int64_t time, int64_t entry) const {
 std::optional<Recurrence> find_recurrence(const Layer& layer) {
   const auto* const kind =
       std::ranges::find_if(kKinds, [&](const Kind& known) { return layer.starts_with(known.name); });
-  if (!layer.is_single() || kind == kKinds.end() || !has_plain_types(layer)) return std::nullopt;
+  if (!layer.is_single() || kind == kKinds.end() || !has_known_types(layer)) return std::nullopt;
   if (layer.constants[Recurrence::kW] == nullptr || layer.constants[Recurrence::kR] == nullptr) return std::nullopt;
   const ops::Node facts = layer.facts(layer.nodes[0]);
   Recurrence r;
@@ -101,11 +94,11 @@ std::optional<Recurrence> find_recurrence(const Layer& layer) {
   set_dims(layer, facts, r);
   r.goes_back = facts.string("direction", "forward") == "reverse";
   r.resets_after = r.op == Recurrence::Operator::gru && facts.flag("linear_before_reset");
-  CellKind cell{.width = static_cast<size_t>(r.width()), .couples = facts.flag("input_forget")};
+  RecurrentCell cell{.couples = facts.flag("input_forget")};
   const auto clip = static_cast<float>(facts.floating("clip", 0));
   cell.clip = clip > 0 ? clip : std::numeric_limits<float>::infinity();
-  r.kinds.assign(static_cast<size_t>(r.directions), cell);
+  r.cells.assign(static_cast<size_t>(r.directions), cell);
   return set_functions(facts, *kind, r) ? std::optional(r) : std::nullopt;
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

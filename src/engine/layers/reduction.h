@@ -4,7 +4,6 @@
 #include <set>
 
 #include "engine/layers/layer.h"
-#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine {
 
@@ -19,5 +18,19 @@ struct Reduction {
 // decides the axes, or there are none.
 std::optional<Reduction> find_reduction(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
                                         const ConstantOf& constant);
+
+// The reduction with which a layer ends; nullopt: it ends with another operator.
+std::optional<Reduction> find_reduction(const Layer& layer);
+// The nodes before the last one as a layer, in the order of the first operand that has as many elements.
+Layer without_last(const Layer& layer);
+
+// The extents of a reduction, in the order of memory: [outer, reduced, inner].
+struct ReductionExtents {
+  int64_t outer = 1, reduced = 1, inner = 1;
+};
+
+// Nullopt: the reduced dims are no neighbours, or the result lies in another order.
+std::optional<ReductionExtents> reduction_extents(const TensorDesc& in, const TensorDesc& out,
+                                                  const std::set<size_t>& axes);
 
 }  // namespace assay::engine

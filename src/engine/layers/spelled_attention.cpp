@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 
-#include "engine/layers/node_run.h"
+#include "engine/layers/graph_reader.h"
 #include "engine/layers/softmax_dims.h"
 
 namespace assay::engine {

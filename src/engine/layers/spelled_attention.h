@@ -5,7 +5,6 @@
 
 #include "engine/layers/attention_operand.h"
 #include "engine/layers/layer.h"
-#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine {
 

@@ -1,10 +1,9 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 
-#include "ir/model.h"
+#include "engine/layers/layer.h"
 
 namespace assay::engine {
 
@@ -16,9 +15,6 @@ struct SpelledNorm {
   float epsilon = 0;
   bool is_rms = false;  // nothing is subtracted
 };
-
-// The tensor that a value always is; null: none.
-using ConstantOf = std::function<const tensor::Tensor*(ir::ValueId value)>;
 
 // The normalisation that these nodes, in order, compute: ReduceMean, Sub, Pow or Mul, ReduceMean, Add, Sqrt, Div; or,
 // without the mean, Pow or Mul, ReduceMean, Add, Sqrt, and Div or Reciprocal and Mul; after either perhaps Mul and Add.

@@ -5,7 +5,6 @@
 #include <vector>
 
 #include "engine/layers/layer.h"
-#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine {
 

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "engine/layers/spelled_norm.h"
+#include "engine/layers/layer.h"
 #include "ops/inference.h"
 
 namespace assay::engine {

@@ -3,7 +3,7 @@
 #include <vector>
 
 #include "engine/device/lowering_rules.h"
-#include "engine/layers/spelled_norm.h"
+#include "engine/layers/layer.h"
 #include "ir/rewriter.h"
 #include "ops/inference.h"
 

@@ -18,7 +18,7 @@ TEST(Normalization, RmsThatIsWrittenOut) {
           width, end);
       const ir::Model model = testing_support::parsed(text);
       const testing_support::EngineRun run = testing_support::run_on_engine(model, row_sine);
-      EXPECT_EQ(run.tactics, std::vector<std::string>{"normalization.spelled"}) << text;
+      EXPECT_EQ(run.tactics, std::vector<std::string>{"normalization.rows"}) << text;
       EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, row_sine), 1e-5), "")
           << text;
     }

@@ -198,8 +198,8 @@ TEST(CellKernels, AreAlike) {
     std::vector<float> numbers(10 * kWidth);
     for (size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<float>(2 * step_sine(i));
     float* const at = numbers.data();
-    const CellKind kind{
-        .width = kWidth, .functions = {CellFunction::sigmoid, CellFunction::tanh, CellFunction::relu}, .clip = 1.5F};
+    const CellKind kind{{.functions = {CellFunction::sigmoid, CellFunction::tanh, CellFunction::relu}, .clip = 1.5F},
+                        kWidth};
     const CellRow row{
         .gates = at, .own = at + 4 * kWidth, .peepholes = at + 5 * kWidth, .h = at + 8 * kWidth, .c = at + 9 * kWidth};
     kernels.lstm(kind, row);

@@ -50,7 +50,7 @@ class AttentionKernel final : public PlainKernel {
                    first == 0 && operands_.keys.are_kept_by(item),
                    first == 0 && operands_.values.are_kept_by(item)});
       }
-      if (g_.k_cache.is_large) settle_stores();
+      if (operands_.has_large_caches) settle_stores();
     });
   }
 
@@ -180,17 +180,6 @@ void join_rows_of_heads(AttentionGeometry& g) {
   for (Matrices* const matrices : {&g.k, &g.v, &g.k_cache.past, &g.k_cache.kept, &g.v_cache.past, &g.v_cache.kept}) {
     if (!matrices->items.empty()) matrices->items.pop_back();
   }
-}
-
-void set_cache_sizes(AttentionGeometry& g) {
-  constexpr int64_t kLargeBytes = 1 << 17;
-  int64_t bytes = 0;
-  for (const auto& [cache, width] : {std::pair(&g.k_cache, g.depth), std::pair(&g.v_cache, g.width)}) {
-    int64_t count = cache->kept.exist() ? g.keys * width * float_bytes(cache->kept_type) : 0;
-    for (size_t i = 0; i < g.items.size(); ++i) count *= count == 0 || cache->kept.items[i] == 0 ? 1 : g.items[i];
-    bytes += count;
-  }
-  g.k_cache.is_large = g.v_cache.is_large = bytes >= kLargeBytes;
 }
 
 std::unique_ptr<PlainKernel> make_attention(AttentionGeometry geometry) {

@@ -113,7 +113,7 @@ FloatRows AttentionRows::widen_part(const Arguments& arguments, const Part& part
 
 void AttentionRows::keep_run(const float* from, std::byte* to, int64_t count) const {
   if (cache_.kept_type == tensor::DType::float32)
-    copy_run(from, reinterpret_cast<float*>(to), count, cache_.is_large);
+    copy_run(from, reinterpret_cast<float*>(to), count, form_.is_large);
   else
     store_floats(cache_.kept_type, from, to, static_cast<size_t>(count));
 }
@@ -123,7 +123,7 @@ void AttentionRows::keep_part(const Arguments& arguments, const Part& part, int6
   if (part.begin >= part.end) return;
   copy_grid(reinterpret_cast<const float*>(place(arguments, part, item)), {part.matrices->row, part.matrices->column},
             reinterpret_cast<float*>(kept_place(arguments, item, part.begin)), {cache_.kept.row, cache_.kept.column},
-            part.end - part.begin, form_.width, cache_.is_large);
+            part.end - part.begin, form_.width, form_.is_large);
 }
 
 void AttentionRows::keep_columns(const Arguments& arguments, int64_t item) const {

@@ -7,17 +7,6 @@
 
 namespace assay::engine::cpu {
 
-// Keys or values of the past, which come before those that a layer is given, and all of them in a result, for the next
-// run. Either may be missing.
-struct AttentionCache {
-  Matrices past;
-  int64_t past_rows = 0;
-  tensor::DType past_type = tensor::DType::float32;
-  Matrices kept;
-  tensor::DType kept_type = tensor::DType::float32;
-  bool is_large = false;  // to be written past the processor's caches
-};
-
 // Rows of numbers that an attention reads, with strides in elements.
 struct FloatRows {
   const float* first = nullptr;
@@ -35,6 +24,7 @@ class AttentionRows {
     tensor::DType dtype;  // of those that are given; what else is there of bfloat16 is rounded to it
     std::vector<int64_t> items;
     int64_t rows = 0, width = 0;
+    bool is_large = false;  // to be kept past the processor's caches
   };
   // Rows to read, and dense rows of floats for those that do not lie so.
   struct Wanted {

@@ -5,12 +5,27 @@
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
+namespace {
+
+bool are_caches_large(const AttentionGeometry& g) {
+  constexpr int64_t kLargeBytes = 1 << 17;
+  int64_t bytes = 0;
+  for (const auto& [cache, width] : {std::pair(&g.k_cache, g.depth), std::pair(&g.v_cache, g.width)}) {
+    int64_t count = cache->kept.exist() ? g.keys * width * float_bytes(cache->kept_type) : 0;
+    for (size_t i = 0; i < g.items.size(); ++i) count *= count == 0 || cache->kept.items[i] == 0 ? 1 : g.items[i];
+    bytes += count;
+  }
+  return bytes >= kLargeBytes;
+}
+
+}  // namespace
 
 AttentionOperands::AttentionOperands(AttentionGeometry geometry)
     : g(std::move(geometry)),
       width(rounded_up(g.width, AttentionScratch::kColumns)),
-      keys({g.dtype, g.items, g.keys, g.depth}, g.k, g.k_cache),
-      values({g.dtype, g.items, g.keys, g.width}, g.v, g.v_cache) {}
+      has_large_caches(are_caches_large(g)),
+      keys({g.dtype, g.items, g.keys, g.depth, has_large_caches}, g.k, g.k_cache),
+      values({g.dtype, g.items, g.keys, g.width, has_large_caches}, g.v, g.v_cache) {}
 
 int64_t AttentionOperands::item_count() const {
   int64_t count = 1;

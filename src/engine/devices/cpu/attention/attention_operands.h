@@ -62,7 +62,8 @@ struct AttentionOperands {
                                        int64_t row) const;
 
   AttentionGeometry g;
-  int64_t width;  // of whole panels of values
+  int64_t width;          // of whole panels of values
+  bool has_large_caches;  // more than what stays in the processor's
   AttentionRows keys, values;
 };
 

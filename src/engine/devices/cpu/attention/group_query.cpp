@@ -2,98 +2,18 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <optional>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/attention/attention_blocks.h"
-#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr size_t kPast = 3, kLast = 5, kTotal = 6, kCosines = 7, kSines = 8;  // inputs; the past of values follows
-
-// New vectors of an input, [batch, length, columns], from a column on.
-struct Fresh {
-  size_t input = 0;
-  int64_t columns = 0, first = 0;
-};
-
-struct GroupQuery {
-  int64_t batch = 0, length = 0, heads = 0, kv_heads = 0, size = 0;
-  int64_t room = 0;     // of the past
-  int64_t present = 0;  // length of the caches that are given out
-  int64_t half = 0;     // pairs that are turned; 0: none
-  int64_t angles = 0;   // positions that have cosines and sines
-  bool interleaves = false;
-  bool is_prompt = false;
-  Fresh q;
-  std::array<Fresh, 2> fresh;  // keys and values
-  float scale = 1;
-};
-
-class Reader {
- public:
-  explicit Reader(const Layer& layer) : layer_(layer), facts_(layer.facts(layer.nodes[0])) {}
-
-  std::optional<GroupQuery> read() const {
-    if (!has_known_values() || !has_known_attributes()) return std::nullopt;
-    const tensor::Shape& q = layer_.inputs[0].dims;
-    GroupQuery g{.batch = q[0], .length = q[1], .heads = facts_.integer("num_heads")};
-    g.kv_heads = facts_.integer("kv_num_heads");
-    g.present = layer_.outputs[1].dims[2];
-    g.size = layer_.outputs[1].dims[3];
-    g.room = has(kPast) ? layer_.inputs[kPast].dims[2] : 0;
-    g.is_prompt = tensor::load_elements<int64_t>(*layer_.constants[kTotal]).front() == g.length;
-    const int64_t own = g.heads * g.size;
-    const int64_t shared = g.kv_heads * g.size;
-    g.q = {0, q[2], 0};
-    g.fresh = has(1) ? std::array{Fresh{1, shared, 0}, Fresh{2, shared, 0}}
-                     : std::array{Fresh{0, q[2], own}, Fresh{0, q[2], own + shared}};
-    if (facts_.flag("do_rotary")) {
-      g.angles = layer_.inputs[kCosines].dims[0];
-      g.half = layer_.inputs[kCosines].dims[1];
-      g.interleaves = facts_.flag("rotary_interleaved");
-    }
-    const double given = facts_.floating("scale", 0);
-    g.scale = static_cast<float>(given == 0 ? 1 / std::sqrt(static_cast<double>(g.size)) : given);
-    return g;
-  }
-
- private:
-  bool has(size_t input) const { return input < layer_.inputs.size() && layer_.inputs[input].exists(); }
-  bool is_plain(const TensorDesc& desc, tensor::DType dtype) const {
-    return desc.dtype == dtype && has_layout(desc, Layout::plain);
-  }
-
-  bool has_known_values() const {
-    for (size_t i = 0; i < layer_.inputs.size(); ++i) {
-      if (!has(i) || i == kTotal) continue;
-      const tensor::DType wanted = i == kLast ? tensor::DType::int32 : tensor::DType::float32;
-      if (i > kSines || !is_plain(layer_.inputs[i], wanted)) return false;
-    }
-    const bool has_total = has(kTotal) && layer_.constants[kTotal] != nullptr && layer_.constants[kTotal]->count() == 1;
-    const bool has_angles = !facts_.flag("do_rotary") || (has(kCosines) && has(kSines));
-    if (layer_.outputs.size() < 3 || !has(kLast) || !has_total || !has_angles) return false;
-    for (size_t i = 1; i < layer_.outputs.size(); ++i) {
-      if (layer_.outputs[i].exists() != (i < 3) || (i < 3 && !is_plain(layer_.outputs[i], tensor::DType::float32))) {
-        return false;
-      }
-    }
-    return layer_.inputs[0].count() > 0 && is_plain(layer_.outputs[0], tensor::DType::float32);
-  }
-  bool has_known_attributes() const {
-    return facts_.integer("smooth_softmax", -1) != 1 && facts_.floating("softcap", 0) == 0 &&
-           facts_.integer("local_window_size", -1) == -1 && facts_.integer("qk_output", 0) == 0;
-  }
-
-  const Layer& layer_;
-  ops::Node facts_;
-};
+constexpr size_t kPast = GroupQuery::kPast, kLast = GroupQuery::kLast;
+constexpr size_t kCosines = GroupQuery::kCosines, kSines = GroupQuery::kSines;
 
 // Queries are turned in scratch memory or read where they are; keys and values are read in the caches.
-AttentionGeometry geometry_of(const GroupQuery& g, bool is_causal) {
+AttentionGeometry geometry_of(const GroupQuery& g) {
   const int64_t group = g.heads / g.kv_heads;
   const int64_t columns = g.half > 0 ? g.heads * g.size : g.q.columns;
   const auto tokens = [&](int64_t width) {
@@ -113,7 +33,7 @@ AttentionGeometry geometry_of(const GroupQuery& g, bool is_causal) {
   a.v = cache(2);
   a.out = tokens(g.heads * g.size);
   a.scale = g.scale;
-  a.is_causal = is_causal;
+  a.is_causal = g.is_causal;
   a.last_key = {.input = static_cast<int>(kLast), .items = {1, 0, 0}};
   a.ends_with_last = !g.is_prompt;
   a.zeroes_what_sees_none = true;
@@ -123,8 +43,7 @@ AttentionGeometry geometry_of(const GroupQuery& g, bool is_causal) {
 
 class GroupQueryKernel final : public PlainKernel {
  public:
-  GroupQueryKernel(const GroupQuery& what, bool is_causal)
-      : g_(what), attention_(make_attention(geometry_of(what, is_causal))) {}
+  explicit GroupQueryKernel(const GroupQuery& what) : g_(what), attention_(make_attention(geometry_of(what))) {}
 
   uint64_t workspace_bytes() const override { return turned_bytes() + attention_->workspace_bytes(); }
 
@@ -180,7 +99,7 @@ class GroupQueryKernel final : public PlainKernel {
       std::copy_n(old, kept * g_.size, to);
     }
     to += kept * g_.size;
-    const Fresh& fresh = g_.fresh[which];
+    const GroupQuery::Fresh& fresh = g_.fresh[which];
     const float* from = host<const float>(arguments.inputs[fresh.input]) + b * g_.length * fresh.columns + fresh.first +
                         at % g_.kv_heads * g_.size;
     for (int64_t t = 0; t < g_.length; ++t, from += fresh.columns, to += g_.size) {
@@ -217,12 +136,6 @@ class GroupQueryKernel final : public PlainKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_group_query(const Layer& layer) {
-  const bool is_operator = layer.op(layer.nodes[0]) == "GroupQueryAttention" &&
-                           layer.model->text((*layer.model)[layer.nodes[0]].domain) == "com.microsoft";
-  const std::optional<GroupQuery> found = is_operator ? Reader(layer).read() : std::nullopt;
-  if (!found) return nullptr;
-  return std::make_unique<GroupQueryKernel>(*found, layer.facts(layer.nodes[0]).flag("causal"));
-}
+std::unique_ptr<Kernel> make_group_query(const GroupQuery& form) { return std::make_unique<GroupQueryKernel>(form); }
 
 }  // namespace assay::engine::cpu

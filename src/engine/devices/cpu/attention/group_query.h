@@ -3,11 +3,10 @@
 #include <memory>
 
 #include "engine/devices/cpu/device.h"
+#include "engine/layers/group_query.h"
 
 namespace assay::engine::cpu {
 
-// com.microsoft's GroupQueryAttention with caches of known length, with or without rotary positions. Null: another
-// operator, or something that the kernel does not compute (windows, soft caps, sinks, masks, norms, given positions).
-std::unique_ptr<Kernel> make_group_query(const Layer& layer);
+std::unique_ptr<Kernel> make_group_query(const GroupQuery& form);
 
 }  // namespace assay::engine::cpu

@@ -61,12 +61,11 @@ std::optional<DepthwiseConvolution::Followers> DepthwiseConvolution::followers_o
     found.of_sums = IntegerEpilogue::make(layer, source.quantized, source.geometry.out_channels, source.done);
     return found.of_sums ? std::optional(std::move(found)) : std::nullopt;
   }
-  size_t done = source.done;
-  if (layer.nodes.size() > done)
-    found.bounds = bounds_of(layer, layer.nodes[done], layer.result(layer.nodes[done - 1], 0));
-  if (found.bounds) ++done;
-  if (done == layer.nodes.size()) return found;
-  std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
+  std::optional<Chain> chain = find_chain(layer, source.done, layer.result(layer.nodes[source.done - 1], 0));
+  if (!chain) return std::nullopt;
+  found.bounds = take_bounds(*chain);
+  if (chain->steps.empty()) return found;
+  std::optional<Tape> tape = Tape::make(layer, *chain);
   if (!tape) return std::nullopt;
   tape->take_floats();
   found.tape = *std::move(tape);

@@ -22,31 +22,8 @@ constexpr size_t kBytes = 4;
 #undef ASSAY_KERNEL
 }  // namespace lone
 
-namespace base {
-constexpr const char* kName = "base";
-constexpr size_t kBytes = 16;
-#define ASSAY_KERNEL
-#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace base
-
-#if defined(__x86_64__)
-namespace avx2 {
-constexpr const char* kName = "avx2";
-constexpr size_t kBytes = 32;
-#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
-#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace avx2
-
-namespace avx512 {
-constexpr const char* kName = "avx512";
-constexpr size_t kBytes = 64;
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-#include "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace avx512
-#endif
+#define ASSAY_BODY "engine/devices/cpu/depthwise/depthwise_kernels_body.h"
+#include "engine/devices/cpu/instruction_sets_body.h"
 
 std::vector<const DepthwiseKernels*> known_kernels() {
   std::vector<const DepthwiseKernels*> kernels = ASSAY_USABLE_KERNELS(kKernels);

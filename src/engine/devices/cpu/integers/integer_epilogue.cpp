@@ -1,15 +1,12 @@
 #include "engine/devices/cpu/integers/integer_epilogue.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <limits>
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
-#include "engine/layers/followers.h"
-#include "engine/layers/spelled_gelu.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -23,27 +20,27 @@ std::optional<NumberType> number_type(tensor::DType dtype) {
   return dtype == tensor::DType::int32 ? std::optional(NumberType::int32) : std::nullopt;
 }
 
-// The codes of a type, less a zero point.
-std::pair<float, float> range_of(const Quantizer& quantizer) {
-  const int32_t least = (quantizer.codes == tensor::DType::int8 ? -128 : 0) - quantizer.zero;
-  return {static_cast<float>(least), static_cast<float>(least + 255)};
+// The codes of a quantiser's step, less its zero point.
+std::pair<float, float> range_of(const Chain::Step& quantizer) {
+  const float least = (quantizer.op == ElementOp::quantize_signed ? -128.0F : 0.0F) - quantizer.q;
+  return {least, least + 255};
 }
 
 }  // namespace
 
-// Reads what follows a product as steps, in which numbers are in the unit of the next quantizer, or as GELU wants them.
+// Reads the chain that follows a product as steps, in which numbers are in the unit of the next quantizer, or as GELU
+// wants them.
 class IntegerEpilogueMaker {
  public:
   IntegerEpilogueMaker(const Layer& layer, size_t done)
-      : layer_(layer), next_(done), value_(layer.result(layer.nodes[done - 1], 0)) {}
+      : layer_(layer), found_(find_chain(layer, done, layer.result(layer.nodes[done - 1], 0))) {}
 
   std::optional<IntegerEpilogue> make(std::vector<float> factors, std::vector<float> bias) {
-    const std::optional<NumberType> type =
-        layer_.outputs.size() == 1 ? number_type(layer_.outputs[0].dtype) : std::nullopt;
-    const size_t done = next_;
-    if (type == NumberType::int32 && done < layer_.nodes.size()) return std::nullopt;
+    if (!found_) return std::nullopt;
+    const std::optional<NumberType> type = number_type(layer_.outputs[0].dtype);
+    if (type == NumberType::int32 && !chain().steps.empty()) return std::nullopt;
     if (!read_all()) {
-      std::optional<Tape> tape = Tape::make(layer_, done, layer_.result(layer_.nodes[done - 1], 0));
+      std::optional<Tape> tape = Tape::make(layer_, chain());
       if (!tape) return std::nullopt;
       tape->take_floats();
       made_ = {};
@@ -59,120 +56,108 @@ class IntegerEpilogueMaker {
   }
 
  private:
-  std::optional<Quantizer> quantizer_of(ir::NodeId node) const {
-    return find_quantizer(*layer_.model, *layer_.inference, node,
-                          [&](ir::ValueId value) { return layer_.constant(value); });
-  }
+  const Chain& chain() const { return *found_; }
+  const Chain::Step& step() const { return chain().steps[next_]; }
+  bool is_done() const { return next_ == chain().steps.size(); }
 
   bool read_all() {
-    const ir::NodeId last = layer_.nodes.back();
-    if (layer_.op(last) == "QuantizeLinear") {
-      last_ = quantizer_of(last);
-      if (!last_) return false;
-      made_.zero_ = last_->zero;
+    if (!chain().steps.empty() && chain().steps.back().makes_codes()) {
+      last_ = &chain().steps.back();
+      made_.zero_ = static_cast<int32_t>(last_->q);
     }
-    if (!find_unit()) return false;
+    find_unit();
     first_unit_ = unit_;
-    while (next_ < layer_.nodes.size()) {
-      if (!read_node()) return false;
+    while (!is_done()) {
+      if (!read_step()) return false;
     }
-    const bool makes_codes = tensor::bit_width(layer_.outputs[0].dtype) == 8;
-    if (makes_codes != last_.has_value() || made_.steps_.size() > kMostFinishSteps) return false;
+    const bool gives_codes = tensor::bit_width(layer_.outputs[0].dtype) == 8;
+    if (gives_codes != (last_ != nullptr) || made_.steps_.size() > kMostFinishSteps) return false;
     drop_needless_bounds();
     return true;
   }
 
   // That of the quantizer that comes next, or 1, as GELU wants it.
-  bool find_unit() {
+  void find_unit() {
     const auto next =
-        std::find_if(layer_.nodes.begin() + static_cast<std::ptrdiff_t>(next_), layer_.nodes.end(),
-                     [&](ir::NodeId node) { return layer_.op(node) == "QuantizeLinear" || layer_.op(node) == "Erf"; });
-    const bool has_quantizer = next != layer_.nodes.end() && layer_.op(*next) == "QuantizeLinear";
-    const std::optional<Quantizer> quantizer = has_quantizer ? quantizer_of(*next) : Quantizer{.scale = 1};
-    if (quantizer) unit_ = quantizer->scale;
-    return quantizer.has_value();
+        std::find_if(chain().steps.begin() + static_cast<std::ptrdiff_t>(next_), chain().steps.end(),
+                     [](const Chain::Step& step) { return step.makes_codes() || step.op == ElementOp::gelu; });
+    unit_ = next != chain().steps.end() && next->makes_codes() ? next->p : 1;
   }
 
-  bool read_node() {
-    const ir::NodeId node = layer_.nodes[next_];
-    const std::string_view op = layer_.op(node);
-    if (op == "DequantizeLinear" && layer_.operand(node, 0) != value_) return note_input(node);
-    if (op == "QuantizeLinear") return quantize(node);
-    if (add_gelu()) return true;
-    if (op == "Add") return add(node);
-    const std::optional<std::array<float, 2>> bounds = bounds_of(layer_, node, value_);
-    if (!bounds) return false;
-    push({.op = FinishOp::bound, .least = (*bounds)[0] / unit_, .greatest = (*bounds)[1] / unit_});
-    pass(node);
+  bool read_step() {
+    if (step().op == ElementOp::dequantize && step().a != value_) return note_input();
+    if (step().makes_codes()) return quantize();
+    if (step().op == ElementOp::gelu) return add_gelu();
+    if (step().op == ElementOp::add) return add();
+    const bool is_relu = step().op == ElementOp::relu;
+    const bool is_clip = step().op == ElementOp::clip && step().p <= step().q;
+    if (step().a != value_ || !(is_relu || is_clip) || chain().uses(value_) != 1) return false;
+    const float least = is_relu ? 0 : step().p;
+    const float greatest = is_relu ? std::numeric_limits<float>::infinity() : step().q;
+    push({.op = FinishOp::bound, .least = least / unit_, .greatest = greatest / unit_});
+    pass();
     return true;
   }
 
   // Codes that are dequantised to be added later.
-  bool note_input(ir::NodeId node) {
-    const std::optional<Quantizer> quantizer = quantizer_of(node);
-    const int input = layer_.input_of(layer_.operand(node, 0));
+  bool note_input() {
+    if (chain().input_of(step().a) < 0) return false;
+    inputs_.push_back(&step());
     ++next_;
-    if (!quantizer || input < 0) return false;
-    inputs_.emplace_back(layer_.result(node, 0), std::pair(input, *quantizer));
     return true;
   }
 
   // The last one, or one whose codes are dequantised again.
-  bool quantize(ir::NodeId node) {
-    const std::optional<Quantizer> to = quantizer_of(node);
-    if (!to || layer_.operand(node, 0) != value_) return false;
-    pass(node);
-    if (next_ == layer_.nodes.size()) return true;
-    while (next_ < layer_.nodes.size() && layer_.operand(layer_.nodes[next_], 0) != value_) {
-      if (layer_.op(layer_.nodes[next_]) != "DequantizeLinear" || !note_input(layer_.nodes[next_])) return false;
+  bool quantize() {
+    const Chain::Step& to = step();
+    if (to.a != value_) return false;
+    pass();
+    if (is_done()) return true;
+    while (!is_done() && step().op == ElementOp::dequantize && step().a != value_) {
+      if (!note_input()) return false;
     }
-    if (next_ == layer_.nodes.size() || layer_.op(layer_.nodes[next_]) != "DequantizeLinear") return false;
-    const std::optional<Quantizer> from = quantizer_of(layer_.nodes[next_]);
-    if (!from) return false;
-    if (!find_unit()) return false;
-    const auto [least, greatest] = range_of(*to);
+    if (is_done() || step().op != ElementOp::dequantize) return false;
+    const Chain::Step& from = step();
+    find_unit();
+    const auto [least, greatest] = range_of(to);
     push({.op = FinishOp::requantise,
-          .factor = from->scale / unit_,
-          .offset = static_cast<float>(to->zero - from->zero) * from->scale / unit_,
+          .factor = from.p / unit_,
+          .offset = (to.q - from.q) * from.p / unit_,
           .least = least,
           .greatest = greatest});
-    pass(layer_.nodes[next_]);
+    pass();
     return true;
   }
 
-  bool add(ir::NodeId node) {
-    const bool is_first = layer_.operand(node, 0) == value_;
-    if (!is_first && layer_.operand(node, 1) != value_) return false;
-    const ir::ValueId other = layer_.operand(node, is_first ? 1 : 0);
-    const auto known = std::ranges::find(inputs_, other, [](const auto& input) { return input.first; });
-    const bool are_codes = known != inputs_.end();
-    const int input = are_codes ? known->second.first : layer_.input_of(other);
+  bool add() {
+    const bool is_first = step().a == value_;
+    if (!is_first && step().b != value_) return false;
+    const int other = is_first ? step().b : step().a;
+    const auto known = std::ranges::find(inputs_, other, &Chain::Step::out);
+    const Chain::Step* const codes = known == inputs_.end() ? nullptr : *known;
+    const int input = chain().input_of(codes == nullptr ? other : codes->a);
     if (other == value_ || input < 0) return false;
     const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
     const TensorDesc& out = layer_.outputs[0];
     if (desc.dims != out.dims || desc.strides != out.strides) return false;
-    if (!are_codes && desc.dtype != tensor::DType::float32) return false;
-    const Quantizer codes = are_codes ? known->second.second : Quantizer();
-    FinishStep step{.op = FinishOp::add,
+    if (codes == nullptr && desc.dtype != tensor::DType::float32) return false;
+    FinishStep made{.op = FinishOp::add,
                     .type = number_type(desc.dtype).value_or(NumberType::float32),
-                    .factor = codes.scale / unit_};
+                    .factor = (codes == nullptr ? 1 : codes->p) / unit_};
     const bool follows_codes = !made_.steps_.empty() && made_.steps_.back().op == FinishOp::requantise;
-    float& offset = made_.steps_.empty() ? constant_ : follows_codes ? made_.steps_.back().offset : step.offset;
-    offset += static_cast<float>(-codes.zero) * step.factor;
-    push(step, input);
-    pass(node);
+    float& offset = made_.steps_.empty() ? constant_ : follows_codes ? made_.steps_.back().offset : made.offset;
+    offset += (codes == nullptr ? 0 : -codes->q) * made.factor;
+    push(made, input);
+    pass();
     return true;
   }
 
   // GELU by erf, for codes whose steps are much larger than what the loops are wrong by.
   bool add_gelu() {
     constexpr float kLeastScale = 5e-4F;
-    if (!last_ || last_->scale < kLeastScale || layer_.is_strict) return false;
-    const SpelledGelu gelu = match_gelu(layer_, next_, value_);
-    if (gelu.nodes == 0 || gelu.is_by_tanh) return false;
-    next_ += gelu.nodes - 1;
-    pass(layer_.nodes[next_]);
-    if (!find_unit()) return false;
+    if (last_ == nullptr || last_->p < kLeastScale || layer_.is_strict || step().a != value_) return false;
+    pass();
+    find_unit();
     push({.op = FinishOp::gelu, .factor = 1 / unit_});
     return true;
   }
@@ -182,14 +167,11 @@ class IntegerEpilogueMaker {
     made_.added_.push_back(added);
   }
 
-  void pass(ir::NodeId node) {
-    ++next_;
-    value_ = layer_.result(node, 0);
-  }
+  void pass() { value_ = chain().steps[next_++].out; }
 
   // Bounds that codes keep anyway.
   void drop_needless_bounds() {
-    if (!last_ || made_.steps_.empty() || made_.steps_.back().op != FinishOp::bound) return;
+    if (last_ == nullptr || made_.steps_.empty() || made_.steps_.back().op != FinishOp::bound) return;
     const auto [least, greatest] = range_of(*last_);
     const FinishStep& step = made_.steps_.back();
     if (step.least > least || step.greatest < greatest) return;
@@ -218,13 +200,14 @@ class IntegerEpilogueMaker {
   }
 
   const Layer& layer_;
-  size_t next_;
-  ir::ValueId value_;  // that the steps have
-  std::optional<Quantizer> last_;
+  std::optional<Chain> found_;
+  size_t next_ = 0;
+  int value_ = 0;                      // the register that the steps have
+  const Chain::Step* last_ = nullptr;  // if it makes codes
   float unit_ = 1;
-  float first_unit_ = 1;  // of the sums
-  float constant_ = 0;    // is added to all biases
-  std::vector<std::pair<ir::ValueId, std::pair<int, Quantizer>>> inputs_;
+  float first_unit_ = 1;                    // of the sums
+  float constant_ = 0;                      // is added to all biases
+  std::vector<const Chain::Step*> inputs_;  // codes that are dequantised
   IntegerEpilogue made_;
 };
 

@@ -74,28 +74,8 @@ ElementLoop with_number(tensor::DType type, Fn fn) {
   }
 }
 
-namespace base {
-constexpr const char* kName = "base";
-#define ASSAY_KERNEL
-#include "engine/devices/cpu/integers/integer_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace base
-
-#if defined(__x86_64__)
-namespace avx2 {
-constexpr const char* kName = "avx2";
-#define ASSAY_KERNEL [[gnu::target("avx2")]]
-#include "engine/devices/cpu/integers/integer_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace avx2
-
-namespace avx512 {
-constexpr const char* kName = "avx512";
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl")]]
-#include "engine/devices/cpu/integers/integer_kernels_body.h"
-#undef ASSAY_KERNEL
-}  // namespace avx512
-#endif
+#define ASSAY_BODY "engine/devices/cpu/integers/integer_kernels_body.h"
+#include "engine/devices/cpu/instruction_sets_body.h"
 
 }  // namespace
 

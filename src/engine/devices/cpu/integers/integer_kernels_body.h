@@ -1,5 +1,4 @@
-// The loops of integer_kernels.h; included by integer_kernels.cpp once for each instruction set, in a namespace of its
-// own, with ASSAY_KERNEL saying which.
+// The loops of integer_kernels.h; a body of instruction_sets_body.h.
 
 // Loops of a fixed length are what the compiler vectorises at -O2.
 template <typename Fn, typename R, typename... T>

@@ -1,6 +1,5 @@
-// The loops of score_kernels.h for vectors of kBytes; included by score_kernels.cpp once for each instruction set, in a
-// namespace of its own, with ASSAY_KERNEL saying which. Rows are padded to whole vectors: what is behind their last
-// score weighs nothing.
+// The loops of score_kernels.h; a body of instruction_sets_body.h. Rows are padded to whole vectors: what is behind
+// their last score weighs nothing.
 
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/vector_numbers_body.h"
@@ -182,3 +181,5 @@ ASSAY_KERNEL void shift(int32_t* sums, size_t count, int32_t more) {
   for (size_t i = 0; i < count; i += kWidth)
     at(lanes + i).lanes = reinterpret_cast<Vector>(reinterpret_cast<Bits>(at(lanes + i).lanes) + more);
 }
+
+constexpr ScoreKernels kKernels = {kName, weigh, shift};

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "engine/devices/cpu/device.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -97,10 +98,9 @@ class AttentionCodes final : public Implementation {
  public:
   std::string_view name() const override { return "attention.codes"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (layer.is_single() || layer.outputs.size() != 1 || !has_layout(layer.outputs[0], Layout::plain)) return {};
-    const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
-    const auto found = match_quantized_attention(*layer.model, *layer.inference, layer.nodes, constant);
-    if (!found) return {};
+    if (layer.outputs.size() != 1 || !has_layout(layer.outputs[0], Layout::plain)) return {};
+    const auto* const found = form_as<QuantizedAttention>(layer);
+    if (found == nullptr) return {};
     CodeAttention attention = QuantizedReader(layer, *found).read();
     if (!is_dense_in_rows(attention)) return {};
     return make_attention_of_codes(std::move(attention));

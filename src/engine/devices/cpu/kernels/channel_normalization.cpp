@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/floats.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -12,14 +13,10 @@ namespace {
 constexpr int64_t kTile = 1024;  // elements that are widened at once
 constexpr int64_t kChunk = 128;  // pixels whose sums are kept in float32
 
-struct Geometry {
-  int64_t batch, channels, pixels, groups;
-  int64_t per_number;  // channels that share a factor and a shift
-  double epsilon;
+struct Geometry : ChannelNormForm {
   tensor::DType dtype;
   bool is_channels_last;
 
-  int64_t per_group() const { return channels / groups; }
   int64_t chunks() const { return (pixels + kChunk - 1) / kChunk; }
   double factor(double squares) const {
     return 1 / std::sqrt(squares / static_cast<double>(per_group() * pixels) + epsilon);
@@ -171,28 +168,17 @@ class ChannelNormalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.channels"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool has_groups = layer.starts_with("GroupNormalization");
-    if (!layer.is_single() || (!has_groups && !layer.starts_with("InstanceNormalization"))) return {};
+    const auto* const form = form_as<ChannelNormForm>(layer);
+    if (form == nullptr || !is_float(layer.inputs[0].dtype)) return {};
     const TensorDesc& in = layer.inputs[0];
     const bool is_plain = has_layout(in, Layout::plain) && has_layout(layer.outputs[0], Layout::plain);
     const bool is_channels_last =
         has_layout(in, Layout::channels_last) && has_layout(layer.outputs[0], Layout::channels_last);
-    if (!is_float(in.dtype) || in.dims.size() < 2 || in.count() == 0 || (!is_plain && !is_channels_last)) return {};
-    if (layer.outputs[0].dtype != in.dtype) return {};
+    if ((!is_plain && !is_channels_last) || layer.outputs[0].dtype != in.dtype) return {};
     for (const TensorDesc& numbers : {layer.inputs[1], layer.inputs[2]}) {
       if (numbers.dtype != in.dtype || !has_layout(numbers, Layout::plain)) return {};
     }
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const int64_t channels = in.dims[1];
-    return std::make_unique<ChannelNormKernel>(
-        Geometry{.batch = in.dims[0],
-                 .channels = channels,
-                 .pixels = in.count() / (in.dims[0] * channels),
-                 .groups = has_groups ? facts.integer("num_groups", 1) : channels,
-                 .per_number = channels / layer.inputs[1].count(),
-                 .epsilon = facts.floating("epsilon", 1e-5),
-                 .dtype = in.dtype,
-                 .is_channels_last = !is_plain});
+    return std::make_unique<ChannelNormKernel>(Geometry{*form, in.dtype, !is_plain});
   }
 };
 

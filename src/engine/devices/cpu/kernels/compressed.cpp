@@ -6,7 +6,7 @@
 #include "engine/devices/cpu/panels/code_panels.h"
 #include "engine/devices/cpu/panels/digits.h"
 #include "engine/devices/cpu/tape/tape.h"
-#include "engine/layers/compressed_product.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -159,19 +159,10 @@ class Compressed final : public Implementation {
  public:
   std::string_view name() const override { return "product.compressed"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const ConstantOf constant = [&](ir::ValueId value) { return layer.constant(value); };
-    const size_t most = std::min(kMostCompressedNodes, layer.nodes.size());
-    for (size_t nodes = 1; nodes <= most; ++nodes) {
-      const auto product =
-          match_compressed(*layer.model, *layer.inference, std::span(layer.nodes).first(nodes), constant);
-      if (product) return make(layer, *product, nodes);
-    }
-    return {};
-  }
-
- private:
-  static std::unique_ptr<Kernel> make(const Layer& layer, const CompressedProduct& product, size_t nodes) {
-    const ir::ValueId result = layer.result(layer.nodes[nodes - 1], 0);
+    const auto* const form = form_as<CompressedForm>(layer);
+    if (form == nullptr) return {};
+    const CompressedProduct& product = form->product;
+    const ir::ValueId result = layer.result(layer.nodes[form->done - 1], 0);
     const int data = layer.input_of(product.data);
     if (layer.outputs.size() != 1 || data < 0 || layer.desc_of(result).dims != layer.outputs[0].dims) return {};
     const int bias = product.bias.valid() ? layer.input_of(product.bias) : -1;
@@ -179,7 +170,7 @@ class Compressed final : public Implementation {
       if (desc->dtype != tensor::DType::float32 || !has_layout(*desc, Layout::plain)) return {};
     }
     if (bias >= 0 && !has_layout(layer.inputs[static_cast<size_t>(bias)], Layout::plain)) return {};
-    std::optional<Tape> tape = Tape::make(layer, nodes, result);
+    std::optional<Tape> tape = Tape::make(layer, form->done, result);
     if (!tape) return {};
     const Shape shape{.rows = static_cast<size_t>(layer.outputs[0].count() / product.columns),
                       .depth = static_cast<size_t>(product.depth),

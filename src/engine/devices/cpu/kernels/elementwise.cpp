@@ -50,8 +50,7 @@ class MovingCast final : public Implementation {
     const TensorDesc& out = layer.outputs[0];
     std::optional<Quantizer> quantizer;
     if (is_quantizer(*layer.model, *layer.inference, layer.nodes[0])) {
-      quantizer = find_quantizer(*layer.model, *layer.inference, layer.nodes[0],
-                                 [&](ir::ValueId value) { return layer.constant(value); });
+      quantizer = find_quantizer(*layer.model, *layer.inference, layer.nodes[0], layer.constants_by_value());
     }
     const bool is_known = quantizer || is_float(out.dtype) || out.dtype == tensor::DType::float16;
     if (!is_known || !is_readable(in.dtype) || in.dtype == out.dtype) return {};

@@ -7,8 +7,8 @@
 #include "engine/devices/cpu/middle_dim.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/rows/softmax_columns.h"
+#include "engine/layers/form.h"
 #include "engine/layers/softmax_dims.h"
-#include "engine/layers/spelled_norm.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -113,90 +113,42 @@ class Softmax final : public Implementation {
   }
 };
 
-// The inputs of a normalisation: the data, factors and shifts of a row; -1: there are none.
-struct NormInputs {
-  int data;
-  int scale;
-  int shift;
-};
-
 class NormalizationKernel final : public PlainKernel {
  public:
-  NormalizationKernel(Rows rows, tensor::DType dtype, float epsilon, bool is_rms, NormInputs inputs)
-      : rows_(rows), dtype_(dtype), epsilon_(epsilon), is_rms_(is_rms), inputs_(inputs) {}
+  NormalizationKernel(const NormForm& form, tensor::DType dtype) : form_(form), dtype_(dtype) {}
   void run(const Arguments& arguments) const override {
     std::vector<float> widened[2];
     const auto row_of = [&](int index, std::vector<float>& row) -> const float* {
       if (index < 0) return nullptr;
       const Address address = arguments.inputs[static_cast<size_t>(index)];
       if (dtype_ == tensor::DType::float32) return host<const float>(address);
-      row = widened_row(dtype_, address, rows_.inner);
+      row = widened_row(dtype_, address, form_.inner);
       return row.data();
     };
-    const float* const scale = row_of(inputs_.scale, widened[0]);
-    const float* const shift = row_of(inputs_.shift, widened[1]);
-    for_rows(rows_, dtype_, arguments, inputs_.data, [&](const float* in, float* out) {
-      row_kernels().normalize(in, scale, shift, out, static_cast<size_t>(rows_.inner), epsilon_, is_rms_);
+    const float* const scale = row_of(form_.scale, widened[0]);
+    const float* const shift = row_of(form_.shift, widened[1]);
+    for_rows({form_.count, form_.inner}, dtype_, arguments, form_.data, [&](const float* in, float* out) {
+      row_kernels().normalize(in, scale, shift, out, static_cast<size_t>(form_.inner), form_.epsilon, form_.is_rms);
     });
   }
 
  private:
-  Rows rows_;
+  NormForm form_;
   tensor::DType dtype_;
-  float epsilon_;
-  bool is_rms_;
-  NormInputs inputs_;
 };
 
 class Normalization final : public Implementation {
  public:
   std::string_view name() const override { return "normalization.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_rms = layer.starts_with("RMSNormalization") || layer.starts_with("SimplifiedLayerNormalization");
-    if (!layer.is_single() || (!is_rms && !layer.starts_with("LayerNormalization"))) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
-    const int64_t axis = ops::normalize_axis(facts.integer("axis", -1), rank);
-    const Rows rows = rows_of(layer.inputs[0].dims, axis);
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      const TensorDesc& desc = layer.inputs[i];
-      if (desc.exists() && (!is_plain_float(desc) || desc.dtype != layer.outputs[0].dtype)) return {};
-      if (desc.exists() && i > 0 && desc.count() != rows.inner) return {};
-    }
-    for (size_t i = 1; i < layer.outputs.size(); ++i) {
-      if (layer.outputs[i].exists()) return {};
-    }
-    if (!is_plain_float(layer.outputs[0]) || !layer.inputs[1].exists()) return {};
-    const bool has_shift = layer.inputs.size() > 2 && layer.inputs[2].exists();
-    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype,
-                                                 static_cast<float>(facts.floating("epsilon", 1e-5)), is_rms,
-                                                 NormInputs{0, 1, has_shift ? 2 : -1});
-  }
-};
-
-// A normalisation written out in operators.
-class SpelledNormalization final : public Implementation {
- public:
-  std::string_view name() const override { return "normalization.spelled"; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const auto constant = [&](ir::ValueId value) { return layer.constant(value); };
-    const std::optional<SpelledNorm> norm = match_norm(*layer.model, layer.nodes, constant);
-    if (!norm || layer.outputs.size() != 1) return {};
-    const auto input_of = [&](ir::ValueId value) { return value.valid() ? layer.input_of(value) : -1; };
-    const NormInputs inputs{input_of(norm->data), input_of(norm->scale), input_of(norm->shift)};
-    for (const int input : {inputs.data, inputs.scale, inputs.shift}) {
+    const auto* const form = form_as<NormForm>(layer);
+    if (form == nullptr || !is_plain_float(layer.outputs[0])) return {};
+    for (const int input : {form->data, form->scale, form->shift}) {
       if (input < 0) continue;
       const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
       if (!is_plain_float(desc) || desc.dtype != layer.outputs[0].dtype) return {};
     }
-    if (inputs.data < 0) return {};
-    const tensor::Shape& dims = layer.inputs[static_cast<size_t>(inputs.data)].dims;
-    if (dims.empty() || !is_plain_float(layer.outputs[0]) || layer.outputs[0].dims != dims) return {};
-    const Rows rows = rows_of(dims, static_cast<int64_t>(dims.size()) - 1);
-    for (const int input : {inputs.scale, inputs.shift}) {
-      if (input >= 0 && layer.inputs[static_cast<size_t>(input)].dims != tensor::Shape{rows.inner}) return {};
-    }
-    return std::make_unique<NormalizationKernel>(rows, layer.outputs[0].dtype, norm->epsilon, norm->is_rms, inputs);
+    return std::make_unique<NormalizationKernel>(*form, layer.outputs[0].dtype);
   }
 };
 
@@ -204,7 +156,6 @@ Implementations make_normalization_kernels(const Libraries&) {
   Implementations all;
   all.push_back(std::make_unique<Softmax>());
   all.push_back(std::make_unique<Normalization>());
-  all.push_back(std::make_unique<SpelledNormalization>());
   return all;
 }
 

@@ -6,6 +6,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/recurrent/direction.h"
+#include "engine/layers/form.h"
 #include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cpu {
@@ -16,15 +17,16 @@ constexpr auto kColumns = static_cast<int64_t>(kPanel);
 // The panels of [directions, gates * hidden, depth] turned, where each gate begins a panel.
 Buffer pack_gates(const Layer& layer, const Recurrence& r, int input, int64_t depth) {
   const tensor::Tensor& weights = *layer.constants[static_cast<size_t>(input)];
-  const int64_t panels = r.directions * r.row() / kColumns;
+  const int64_t width = panel_width(r);
+  const int64_t panels = r.directions * panel_row(r) / kColumns;
   const std::string form = fmt::format("gates {} {} {} {}", r.directions, r.gates, r.hidden, depth);
   const auto size = static_cast<uint64_t>(panels * depth * kColumns) * sizeof(float);
   return layer.packed->get(weights, form, size, [&](std::byte* bytes) {
     const auto* const from = reinterpret_cast<const float*>(weights.bytes().data());
     auto* const to = reinterpret_cast<float*>(bytes);
     for (int64_t column = 0; column < panels * kColumns; ++column) {
-      const int64_t gate = column / r.width();
-      const int64_t element = column % r.width();
+      const int64_t gate = column / width;
+      const int64_t element = column % width;
       float* out = to + column / kColumns * kColumns * depth + column % kColumns;
       const float* const row = from + (gate * r.hidden + element) * depth;
       for (int64_t k = 0; k < depth; ++k, out += kColumns) *out = element < r.hidden ? row[k] : 0;
@@ -77,9 +79,8 @@ class Recurrent final : public Implementation {
  public:
   std::string_view name() const override { return "recurrent.panels"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    std::optional<Recurrence> found = find_recurrence(layer);
-    if (!found) return {};
-    return std::make_unique<RecurrentKernel>(layer, std::move(*found));
+    const auto* const found = form_as<Recurrence>(layer);
+    return found == nullptr || !layer.lies_plainly() ? nullptr : std::make_unique<RecurrentKernel>(layer, *found);
   }
 };
 

@@ -21,7 +21,7 @@ namespace {
 constexpr int64_t kHotBytes = int64_t{192} * 1024;  // of a result that stays in the second cache until its tape has run
 
 // The division of a layer's work, and the library's implementation that does it; empty: its first.
-struct Plan {
+struct Division {
   bool by_channels = false;
   std::string implementation;
 };
@@ -66,12 +66,12 @@ Desc desc_of_weights(const Library& library, tensor::DType dtype, const tensor::
 class ConvolutionKernel final : public Kernel {
  public:
   ConvolutionKernel(const Library& library, const Layer& layer, const ConvolutionForm& source, Epilogue epilogue,
-                    Plan plan)
+                    Division division)
       : library_(library),
         source_(source),
         g_(source_.geometry),
         epilogue_(std::move(epilogue)),
-        plan_(std::move(plan)),
+        division_(std::move(division)),
         dtype_(layer.inputs[static_cast<size_t>(source.data)].dtype),
         out_type_(layer.outputs[0].dtype),
         weights_dims_(dims_of_weights(*source.weights, g_)),
@@ -79,10 +79,10 @@ class ConvolutionKernel final : public Kernel {
         constant_(*source.weights) {
     // True if the library writes sums, which lie beside the result.
     const bool makes_sums = source.quantized && !epilogue_.tape.is_empty();
-    is_beside_ = plan_.by_channels || makes_sums;
+    is_beside_ = division_.by_channels || makes_sums;
     target_type_ = makes_sums ? tensor::DType::float32 : out_type_;
     if (source.quantized) std::tie(scaling_, bias_) = scaling_of(*source.quantized, epilogue_);
-    is_ready_ = plan_.by_channels ? divide_channels() : divide_rows();
+    is_ready_ = division_.by_channels ? divide_channels() : divide_rows();
   }
 
   bool is_ready() const { return is_ready_; }
@@ -172,9 +172,9 @@ class ConvolutionKernel final : public Kernel {
     if (g_.is_transposed && has_gaps) return std::nullopt;
     const int64_t count = channels.end - channels.begin;
     tensor::Shape weights_dims = weights_dims_;
-    if (plan_.by_channels) weights_dims[0] = count;
+    if (division_.by_channels) weights_dims[0] = count;
     const Operation::Convolution convolution = describe(band, count, weights_dims);
-    std::shared_ptr<const Operation> made = Operation::make(library_, convolution, plan_.implementation);
+    std::shared_ptr<const Operation> made = Operation::make(library_, convolution, division_.implementation);
     if (!made) return std::nullopt;
     const uint64_t first = static_cast<uint64_t>(channels.begin) * constant_.size_bytes() /
                            static_cast<uint64_t>(std::max<int64_t>(constant_.shape()[0], 1));
@@ -213,7 +213,7 @@ class ConvolutionKernel final : public Kernel {
   ConvolutionForm source_;
   const ConvGeometry& g_;
   Epilogue epilogue_;
-  Plan plan_;
+  Division division_;
   tensor::DType dtype_;        // of the data
   tensor::DType target_type_;  // of what the library writes
   tensor::DType out_type_;
@@ -286,7 +286,7 @@ class ConvolutionCall final : public Call {
       running.set(kTarget, target);
       add(running, begin);
       running.execute();
-      if (kernel_.plan_.by_channels)
+      if (kernel_.division_.by_channels)
         place(share.channels, beside, begin);
       else if (!kernel_.epilogue_.tape.is_empty())
         kernel_.epilogue_.tape.run(target, out, arguments_.inputs, begin,
@@ -332,7 +332,7 @@ std::unique_ptr<Call> ConvolutionKernel::bind(const Arguments& arguments) const 
 }
 
 // `channels/jit:avx512_core`
-Plan parse_plan(std::string_view variant) {
+Division parse_division(std::string_view variant) {
   const size_t slash = std::min(variant.find('/'), variant.size());
   return {.by_channels = variant.substr(0, slash) == "channels",
           .implementation = std::string(variant.substr(std::min(slash + 1, variant.size())))};
@@ -340,15 +340,15 @@ Plan parse_plan(std::string_view variant) {
 
 // Before AVX-512 VNNI, what oneDNN's kernels add to depthwise sums of codes is wrong in the last channels, where these
 // do not fill a vector.
-bool can_append(const ConvolutionForm& source, const Plan& plan) {
+bool can_append(const ConvolutionForm& source, const Division& division) {
   constexpr int64_t kVector = 8;
   const ConvGeometry& g = source.geometry;
-  if (!source.quantized) return !plan.by_channels;
+  if (!source.quantized) return !division.by_channels;
   return has_avx512_vnni() || g.groups != g.channels || g.out_channels % kVector == 0;
 }
 
 // Lanes that divide channels compute beside the result, where nothing to add lies like it.
-std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Plan& plan) {
+std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& layer, const Division& division) {
   const ConvolutionForm* const found = convolution_of(layer);
   std::optional<ConvolutionForm> source = found == nullptr ? std::nullopt : std::optional(*found);
   if (!source || source->is_sum || !source->weight_zeros.empty()) return {};
@@ -358,12 +358,12 @@ std::unique_ptr<ConvolutionKernel> make(const Library& library, const Layer& lay
   const bool has_padding = g.pad_top > 0 || g.pad_left > 0 || g.pad_bottom > 0 || g.pad_right > 0;
   if (source->quantized && !has_padding) source->quantized = without_zero_point(*std::move(source->quantized), 0);
   for (const bool is_appended : {true, false}) {
-    if (is_appended && !can_append(*source, plan)) continue;
+    if (is_appended && !can_append(*source, division)) continue;
     std::optional<Epilogue> epilogue = is_appended && source->quantized
                                            ? make_integer_epilogue(layer, source->done)
                                            : make_epilogue(layer, is_appended, source->done);
     if (!epilogue || (epilogue->quantizer && !source->quantized)) continue;
-    auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *source, std::move(*epilogue), plan);
+    auto kernel = std::make_unique<ConvolutionKernel>(library, layer, *source, std::move(*epilogue), division);
     if (kernel->is_ready()) return kernel;
   }
   return {};
@@ -382,7 +382,7 @@ std::vector<std::string> convolution_variants(const Library& library, const Laye
 }
 
 std::unique_ptr<Kernel> make_convolution(const Library& library, const Layer& layer, std::string_view variant) {
-  if (!variant.empty()) return make(library, layer, parse_plan(variant));
+  if (!variant.empty()) return make(library, layer, parse_division(variant));
   std::unique_ptr<Kernel> kernel;
   const ConvolutionForm* const source = convolution_of(layer);
   if (source != nullptr && has_few_rows(source->geometry))

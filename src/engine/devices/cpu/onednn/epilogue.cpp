@@ -4,28 +4,20 @@
 
 namespace assay::engine::cpu::onednn {
 
-std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::ValueId given) {
-  if (layer.nodes.size() <= next || layer.operand(layer.nodes[next], 0) != given) return std::nullopt;
-  const ir::NodeId node = layer.nodes[next];
-  const std::string_view op = layer.op(node);
-  if (!is_used_once(layer, given)) return std::nullopt;
-  if (op == "Relu") return Eltwise{kRelu, 0, 0};
-  if (op == "LeakyRelu") return Eltwise{kRelu, static_cast<float>(layer.facts(node).floating("alpha", 0.01)), 0};
-  if (op == "HardSwish") return Eltwise{kHardSwish, 1.0F / 6, 0.5F};
-  const std::optional<std::array<float, 2>> bounds = op == "Clip" ? bounds_of_clip(layer, node) : std::nullopt;
-  return bounds ? std::optional(Eltwise{kClip, (*bounds)[0], (*bounds)[1]}) : std::nullopt;
+std::optional<Eltwise> appended_eltwise(const Chain::Step& step) {
+  switch (step.op) {
+    case ElementOp::relu:
+      return Eltwise{kRelu, 0, 0};
+    case ElementOp::leaky_relu:
+      return Eltwise{kRelu, step.p, 0};
+    case ElementOp::hard_swish:
+      return Eltwise{kHardSwish, 1.0F / 6, 0.5F};
+    case ElementOp::clip:
+      return step.p <= step.q ? std::optional(Eltwise{kClip, step.p, step.q}) : std::nullopt;
+    default:
+      return std::nullopt;
+  }
 }
-
-namespace {
-
-// The quantizer at the end; nullopt if more follows: floats are written faster than codes.
-std::optional<Quantizer> last_quantizer(const Layer& layer, size_t done) {
-  if (layer.nodes.size() != done + 1 || layer.op(layer.nodes[done]) != "QuantizeLinear") return std::nullopt;
-  return find_quantizer(*layer.model, *layer.inference, layer.nodes[done],
-                        [&](ir::ValueId value) { return layer.constant(value); });
-}
-
-}  // namespace
 
 std::vector<Appended> Epilogue::appended(const Library& library, const tensor::Shape& dims,
                                          const tensor::Shape& strides) const {
@@ -38,20 +30,24 @@ std::vector<Appended> Epilogue::appended(const Library& library, const tensor::S
 }
 
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done) {
+  std::optional<Chain> chain = find_chain(layer, done, layer.result(layer.nodes[done - 1], 0));
+  if (!chain) return std::nullopt;
   Epilogue epilogue;
-  if (const int added = adds ? added_input(layer, done) : -1; added >= 0) {
+  if (const int added = adds ? take_added(layer, *chain) : -1; added >= 0)
     epilogue.steps.push_back({.added = added, .dtype = layer.outputs[0].dtype, .eltwise = {}});
-    ++done;
+  if (!chain->steps.empty() && chain->steps[0].a == 0 && chain->uses(0) == 1) {
+    if (const std::optional<Eltwise> eltwise = appended_eltwise(chain->steps[0])) {
+      epilogue.steps.push_back({.eltwise = *eltwise});
+      chain->drop_first();
+    }
   }
-  const std::optional<Eltwise> eltwise = appended_eltwise(layer, done, layer.result(layer.nodes[done - 1], 0));
-  if (eltwise) {
-    epilogue.steps.push_back({.eltwise = *eltwise});
-    ++done;
+  if (chain->steps.empty()) return epilogue;
+  const Chain::Step& next = chain->steps[0];
+  if (chain->steps.size() == 1 && next.makes_codes()) {  // if more follows, floats are written faster than codes
+    epilogue.quantizer = {.codes = next.dtype, .scale = next.p, .zero = static_cast<int32_t>(next.q)};
+    return epilogue;
   }
-  if (done == layer.nodes.size()) return epilogue;
-  epilogue.quantizer = last_quantizer(layer, done);
-  if (epilogue.quantizer) return epilogue;
-  std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
+  std::optional<Tape> tape = Tape::make(layer, *chain);
   if (!tape) return std::nullopt;
   epilogue.tape = std::move(*tape);
   return epilogue;

@@ -33,8 +33,8 @@ inline constexpr int kGelu = 49;  // by erf
 inline constexpr int kRound = 50;
 inline constexpr int kHardSwish = 52;
 
-// The operation on `given` that layer.nodes[next] is; nullopt: none of the library's, or one that tapes do faster.
-std::optional<Eltwise> appended_eltwise(const Layer& layer, size_t next, ir::ValueId given);
+// The library's operation for a step; nullopt: it has none, or one that tapes do faster.
+std::optional<Eltwise> appended_eltwise(const Chain::Step& step);
 // Makes the epilogue of layer.nodes after the first `done`. The library adds a tensor itself if it may. Returns nullopt
 // if no tape computes the rest.
 std::optional<Epilogue> make_epilogue(const Layer& layer, bool adds, size_t done = 1);

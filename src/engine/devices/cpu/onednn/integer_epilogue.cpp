@@ -1,9 +1,6 @@
 #include <algorithm>
-#include <array>
 
 #include "engine/devices/cpu/onednn/epilogue.h"
-#include "engine/layers/spelled_gelu.h"
-#include "tensor/elements.h"
 
 namespace assay::engine::cpu::onednn {
 namespace {
@@ -12,35 +9,25 @@ namespace {
 // factor * number + offset; factors are above 0.
 class StepMaker {
  public:
-  StepMaker(const Layer& layer, size_t done)
-      : layer_(layer), next_(done), value_(layer.result(layer.nodes[done - 1], 0)) {}
+  StepMaker(const Layer& layer, const Chain& chain) : layer_(layer), chain_(chain) {}
 
   std::optional<Epilogue> make() {
-    while (next_ < layer_.nodes.size()) {
-      if (!add_node()) return std::nullopt;
+    while (!is_done()) {
+      if (!add_step()) return std::nullopt;
     }
     if (!made_.quantizer) bring_to(1, 0);
     return std::move(made_);
   }
 
  private:
-  struct Codes {
-    int input = -1;
-    Quantizer quantizer;
-  };
+  const Chain::Step& step() const { return chain_.steps[next_]; }
+  bool is_done() const { return next_ == chain_.steps.size(); }
 
-  std::optional<Quantizer> quantizer_of(ir::NodeId node) const {
-    return find_quantizer(*layer_.model, *layer_.inference, node,
-                          [&](ir::ValueId value) { return layer_.constant(value); });
-  }
-
-  bool add_node() {
-    const ir::NodeId node = layer_.nodes[next_];
-    const std::string_view op = layer_.op(node);
-    if (op == "QuantizeLinear") return quantize(node);
-    if (op == "DequantizeLinear") return layer_.operand(node, 0) == value_ ? dequantize(node) : note_input(node);
+  bool add_step() {
+    if (step().makes_codes()) return quantize();
+    if (step().op == ElementOp::dequantize) return step().a == value_ ? dequantize() : note_input();
     if (made_.quantizer) return false;
-    return op == "Add" ? add(node) : apply();
+    return step().op == ElementOp::add ? add() : apply();
   }
 
   // Numbers that stand for what they did before, with this factor and offset.
@@ -56,115 +43,92 @@ class StepMaker {
   }
 
   // The last quantizer is the library's; others are rounded to codes less the zero point.
-  bool quantize(ir::NodeId node) {
-    const std::optional<Quantizer> quantizer = quantizer_of(node);
-    if (!quantizer || layer_.operand(node, 0) != value_ || made_.quantizer) return false;
-    finish(node);
-    if (next_ == layer_.nodes.size()) {
+  bool quantize() {
+    const Chain::Step& to = step();
+    if (to.a != value_ || made_.quantizer) return false;
+    pass();
+    if (is_done()) {
       bring_to(factor_, 0);
-      made_.quantizer = quantizer;
-      made_.quantizer->scale /= factor_;
+      made_.quantizer = {.codes = to.dtype, .scale = to.p / factor_, .zero = static_cast<int32_t>(to.q)};
       return true;
     }
-    bring_to(quantizer->scale, 0);
+    bring_to(to.p, 0);
     made_.steps.push_back({.eltwise = {kRound, 0, 0}});
-    const bool is_signed = quantizer->codes == tensor::DType::int8;
-    const auto least = static_cast<float>((is_signed ? -128 : 0) - quantizer->zero);
+    const float least = (to.op == ElementOp::quantize_signed ? -128.0F : 0.0F) - to.q;
     made_.steps.push_back({.eltwise = {kClip, least, least + 255}});
-    codes_ = quantizer;
+    codes_ = &to;
     return true;
   }
 
-  bool dequantize(ir::NodeId node) {
-    const std::optional<Quantizer> quantizer = quantizer_of(node);
-    if (!quantizer || !codes_) return false;
-    factor_ = quantizer->scale;
-    offset_ = quantizer->scale * static_cast<float>(codes_->zero - quantizer->zero);
-    codes_.reset();
-    finish(node);
+  bool dequantize() {
+    if (codes_ == nullptr) return false;
+    factor_ = step().p;
+    offset_ = step().p * (codes_->q - step().q);
+    codes_ = nullptr;
+    pass();
     return true;
   }
 
   // Codes that are dequantised to be added later.
-  bool note_input(ir::NodeId node) {
-    const std::optional<Quantizer> quantizer = quantizer_of(node);
-    const int input = layer_.input_of(layer_.operand(node, 0));
+  bool note_input() {
+    if (chain_.input_of(step().a) < 0) return false;
+    inputs_.push_back(&step());
     ++next_;
-    if (!quantizer || input < 0) return false;
-    inputs_.emplace_back(layer_.result(node, 0), Codes{input, *quantizer});
     return true;
   }
 
-  bool add(ir::NodeId node) {
-    if (codes_) return false;
-    const bool is_first = layer_.operand(node, 0) == value_;
-    if (!is_first && layer_.operand(node, 1) != value_) return false;
-    const ir::ValueId other = layer_.operand(node, is_first ? 1 : 0);
-    const auto known = std::ranges::find(inputs_, other, &std::pair<ir::ValueId, Codes>::first);
-    const int input = known == inputs_.end() ? layer_.input_of(other) : known->second.input;
+  bool add() {
+    const bool is_first = step().a == value_;
+    if (codes_ != nullptr || (!is_first && step().b != value_)) return false;
+    const int other = is_first ? step().b : step().a;
+    const auto known = std::ranges::find(inputs_, other, &Chain::Step::out);
+    const Chain::Step* const codes = known == inputs_.end() ? nullptr : *known;
+    const int input = chain_.input_of(codes == nullptr ? other : codes->a);
     if (other == value_ || input < 0 || layer_.constants[static_cast<size_t>(input)] != nullptr) return false;
     const TensorDesc& desc = layer_.inputs[static_cast<size_t>(input)];
     if (desc.dims != layer_.outputs[0].dims || desc.strides != layer_.outputs[0].strides) return false;
-    if (known == inputs_.end() && desc.dtype != tensor::DType::float32) return false;
-    const Quantizer codes = known == inputs_.end() ? Quantizer() : known->second.quantizer;
-    bring_to(codes.scale, codes.scale * static_cast<float>(codes.zero));
+    if (codes == nullptr && desc.dtype != tensor::DType::float32) return false;
+    const float scale = codes == nullptr ? 1 : codes->p;
+    bring_to(scale, codes == nullptr ? 0 : scale * codes->q);
     made_.steps.push_back({.added = input, .dtype = desc.dtype, .eltwise = {}});
     offset_ = 0;
-    finish(node);
+    pass();
     return true;
   }
 
   // An operation of the library on each element.
   bool apply() {
-    if (codes_) return false;
-    const auto [eltwise, taken] = next_eltwise();
-    if (taken == 0) return false;
-    const bool is_linear = eltwise.algorithm == kRelu;  // by factors
+    const std::optional<Eltwise> eltwise = step().a == value_ ? eltwise_of(step()) : std::nullopt;
+    if (codes_ != nullptr || !eltwise || chain_.uses(value_) != 1) return false;
+    const bool is_linear = eltwise->algorithm == kRelu;  // by factors
     bring_to(is_linear ? factor_ : 1, 0);
-    made_.steps.push_back({.eltwise = eltwise});
-    next_ += taken - 1;
-    finish(layer_.nodes[next_]);
+    made_.steps.push_back({.eltwise = *eltwise});
+    pass();
     return true;
   }
 
-  // And of how many nodes it is; 0: none.
-  std::pair<Eltwise, size_t> next_eltwise() const {
-    if (const std::optional<Eltwise> one = appended_eltwise(layer_, next_, value_)) return {*one, 1};
-    if (is_swish()) return {{kSwish, 1, 0}, 2};
-    return {{kGelu, 0, 0}, gelu_nodes()};
+  std::optional<Eltwise> eltwise_of(const Chain::Step& step) const {
+    switch (step.op) {
+      case ElementOp::silu:
+        return Eltwise{kSwish, 1, 0};
+      case ElementOp::gelu:  // of which codes are made: for these the library's approximation does
+        if (next_ + 1 == chain_.steps.size() || !chain_.steps[next_ + 1].makes_codes()) return std::nullopt;
+        return Eltwise{kGelu, 0, 0};
+      default:
+        return appended_eltwise(step);
+    }
   }
 
-  // True if the next nodes are a Sigmoid times its operand.
-  bool is_swish() const {
-    if (layer_.nodes.size() < next_ + 2 || layer_.op(layer_.nodes[next_]) != "Sigmoid") return false;
-    const ir::NodeId product = layer_.nodes[next_ + 1];
-    const ir::ValueId share = layer_.result(layer_.nodes[next_], 0);
-    const std::array operands = {layer_.operand(product, 0), layer_.operand(product, 1)};
-    return layer_.operand(layer_.nodes[next_], 0) == value_ && layer_.op(product) == "Mul" &&
-           std::ranges::count(operands, value_) == 1 && std::ranges::count(operands, share) == 1;
-  }
-
-  // The number of next nodes that are a GELU by erf of which codes are made: for these the library's approximation
-  // does.
-  size_t gelu_nodes() const {
-    const SpelledGelu gelu = match_gelu(layer_, next_, value_);
-    const size_t end = next_ + gelu.nodes;
-    const bool makes_codes = end < layer_.nodes.size() && layer_.op(layer_.nodes[end]) == "QuantizeLinear";
-    return makes_codes && !gelu.is_by_tanh ? gelu.nodes : 0;
-  }
-
-  void finish(ir::NodeId node) {
-    ++next_;
-    value_ = layer_.result(node, 0);
-  }
+  void pass() { value_ = chain_.steps[next_++].out; }
 
   const Layer& layer_;
-  size_t next_;
-  ir::ValueId value_;  // that the steps have
+  const Chain& chain_;
+  size_t next_ = 0;
+  int value_ = 0;  // the register that the steps have
   float factor_ = 1;
   float offset_ = 0;
-  std::optional<Quantizer> codes_;  // set if the numbers are codes less this zero point
-  std::vector<std::pair<ir::ValueId, Codes>> inputs_;
+  const Chain::Step* codes_ = nullptr;      // set if the numbers are codes less this one's zero point
+  std::vector<const Chain::Step*> inputs_;  // codes that are dequantised
   Epilogue made_;
 };
 
@@ -182,6 +146,9 @@ std::pair<Scaling, std::vector<float>> scaling_of(const QuantizedProduct& produc
   return {std::move(scaling), std::move(bias)};
 }
 
-std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done) { return StepMaker(layer, done).make(); }
+std::optional<Epilogue> make_integer_epilogue(const Layer& layer, size_t done) {
+  const std::optional<Chain> chain = find_chain(layer, done, layer.result(layer.nodes[done - 1], 0));
+  return chain ? StepMaker(layer, *chain).make() : std::nullopt;
+}
 
 }  // namespace assay::engine::cpu::onednn

@@ -21,7 +21,7 @@ constexpr int64_t kColumnStep = 64;
 constexpr int64_t kBlockColumns = 256;  // at once, where a tape goes over them
 
 // The division of a layer's work, and the library's implementation that does it; empty: its first.
-struct Plan {
+struct Division {
   bool by_columns = false;
   bool is_picture = false;  // a convolution of 1 x 1 over the rows: the library is faster at that with integers
   std::string implementation;
@@ -41,20 +41,20 @@ struct ProductSource : ProductForm {
 
 class ProductKernel final : public Kernel {
  public:
-  ProductKernel(const Library& library, const Layer& layer, ProductSource source, Epilogue epilogue, Plan plan)
+  ProductKernel(const Library& library, const Layer& layer, ProductSource source, Epilogue epilogue, Division division)
       : library_(library),
         source_(std::move(source)),
         g_(source_.geometry),
         epilogue_(std::move(epilogue)),
-        plan_(std::move(plan)),
+        division_(std::move(division)),
         out_type_(layer.outputs[0].dtype),
         packed_(*layer.packed) {
     is_beside_ = source_.is_integer() && !epilogue_.tape.is_empty();
     target_type_ = is_beside_ ? tensor::DType::float32 : out_type_;
     bias_type_ = source_.is_integer() && out_type_ != tensor::DType::int32 ? tensor::DType::float32 : out_type_;
     if (source_.quantized) std::tie(scaling_, bias_) = scaling_of(*source_.quantized, epilogue_);
-    if (plan_.is_picture && !can_be_picture()) return;
-    is_ready_ = plan_.by_columns ? divide_columns() : divide_rows();
+    if (division_.is_picture && !can_be_picture()) return;
+    is_ready_ = division_.by_columns ? divide_columns() : divide_rows();
   }
 
   bool is_ready() const { return is_ready_; }
@@ -62,8 +62,8 @@ class ProductKernel final : public Kernel {
   std::vector<std::string> implementations() const {
     if (!is_ready_ || pieces_.empty() || pieces_[0].empty()) return {};
     const Scaling scaling = scaling_.of({pieces_[0][0].column, pieces_[0][0].column + pieces_[0][0].columns});
-    return plan_.is_picture ? Operation::implementations(library_, describe_picture(pieces_[0][0], scaling))
-                            : Operation::implementations(library_, describe(pieces_[0][0], scaling));
+    return division_.is_picture ? Operation::implementations(library_, describe_picture(pieces_[0][0], scaling))
+                                : Operation::implementations(library_, describe(pieces_[0][0], scaling));
   }
   uint64_t workspace_bytes() const override { return lane_bytes() * static_cast<uint64_t>(pieces_.size()); }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override;
@@ -72,7 +72,7 @@ class ProductKernel final : public Kernel {
   friend class ProductCall;
 
   bool can_be_picture() const {
-    return source_.is_integer() && g_.item_count() == 1 && g_.left_row == g_.depth && !plan_.by_columns;
+    return source_.is_integer() && g_.item_count() == 1 && g_.left_row == g_.depth && !division_.by_columns;
   }
   uint64_t lane_bytes() const { return scratchpad_ + result_bytes_ + share_bytes(); }
   // Bytes for what a zero point adds to a piece's sums.
@@ -123,8 +123,8 @@ class ProductKernel final : public Kernel {
     if (is_new) {
       const Scaling scaling = scaling_.of({piece.column, piece.column + piece.columns});
       std::shared_ptr<const Operation> made =
-          plan_.is_picture ? Operation::make(library_, describe_picture(piece, scaling), plan_.implementation)
-                           : Operation::make(library_, describe(piece, scaling), plan_.implementation);
+          division_.is_picture ? Operation::make(library_, describe_picture(piece, scaling), division_.implementation)
+                               : Operation::make(library_, describe(piece, scaling), division_.implementation);
       if (!made) return false;
       scratchpad_ = std::max(scratchpad_, (made->scratchpad_bytes() + 63) / 64 * 64);
       operations_.push_back(std::move(made));
@@ -177,7 +177,7 @@ class ProductKernel final : public Kernel {
     const Desc matrix = strided_desc(library_, dtype, {g_.depth, piece.columns}, {g_.right_row, g_.right_column});
     const Desc kernels =
         strided_desc(library_, dtype, {piece.columns, g_.depth, 1, 1}, {g_.right_column, g_.right_row, 1, 1});
-    const WeightsPart part{*source_.weights, plan_.is_picture ? kernels : matrix,
+    const WeightsPart part{*source_.weights, division_.is_picture ? kernels : matrix,
                            static_cast<uint64_t>(piece.column * g_.right_column * float_bytes(dtype))};
     forms_.push_back(pack(library_, packed_, part, operations_[piece.operation]->weights()));
     return host<const std::byte>(forms_.back().first);
@@ -187,7 +187,7 @@ class ProductKernel final : public Kernel {
   ProductSource source_;
   const ProductGeometry& g_;
   Epilogue epilogue_;
-  Plan plan_;
+  Division division_;
   tensor::DType target_type_;  // of what the library writes
   tensor::DType bias_type_;
   tensor::DType out_type_;
@@ -317,7 +317,7 @@ std::optional<ProductSource> find_source(const Layer& layer) {
 }
 
 // Columns where lanes would get few rows.
-Plan guess(const ProductSource& source) {
+Division guess(const ProductSource& source) {
   const ProductGeometry& g = source.geometry;
   const auto threads = static_cast<int64_t>(thread_count());
   const bool has_few_rows = g.item_count() == 1 && g.rows < kLeastRows * threads;
@@ -327,7 +327,7 @@ Plan guess(const ProductSource& source) {
 }
 
 // `columns/brgemm:avx512_core`, `pixels/brgconv_1x1:avx512_core_vnni`
-Plan parse_plan(std::string_view variant) {
+Division parse_division(std::string_view variant) {
   const size_t slash = std::min(variant.find('/'), variant.size());
   return {.by_columns = variant.substr(0, slash) == "columns",
           .is_picture = variant.substr(0, slash) == "pixels",
@@ -335,13 +335,13 @@ Plan parse_plan(std::string_view variant) {
 }
 
 std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, const ProductSource& source,
-                                    const Plan& plan) {
+                                    const Division& division) {
   for (const bool is_appended : {true, false}) {
     if (is_appended && !source.quantized) continue;
     std::optional<Epilogue> epilogue =
         is_appended ? make_integer_epilogue(layer, source.done) : make_epilogue(layer, false, source.done);
     if (!epilogue || (epilogue->quantizer && !source.quantized)) continue;
-    auto kernel = std::make_unique<ProductKernel>(library, layer, source, std::move(*epilogue), plan);
+    auto kernel = std::make_unique<ProductKernel>(library, layer, source, std::move(*epilogue), division);
     if (kernel->is_ready()) return kernel;
   }
   return {};
@@ -352,7 +352,7 @@ std::unique_ptr<ProductKernel> make(const Library& library, const Layer& layer, 
 std::unique_ptr<Kernel> make_product(const Library& library, const Layer& layer, std::string_view variant) {
   const std::optional<ProductSource> source = find_source(layer);
   if (!source) return {};
-  if (!variant.empty()) return make(library, layer, *source, parse_plan(variant));
+  if (!variant.empty()) return make(library, layer, *source, parse_division(variant));
   std::unique_ptr<Kernel> kernel = make(library, layer, *source, guess(*source));
   return kernel ? std::move(kernel) : make(library, layer, *source, {});
 }
@@ -361,8 +361,8 @@ std::vector<std::string> product_variants(const Library& library, const Layer& l
   const std::optional<ProductSource> source = find_source(layer);
   std::vector<std::string> variants;
   if (!source) return variants;
-  const auto list = [&](const Plan& plan, std::initializer_list<const char*> divisions) {
-    const std::unique_ptr<ProductKernel> kernel = make(library, layer, *source, plan);
+  const auto list = [&](const Division& guessed, std::initializer_list<const char*> divisions) {
+    const std::unique_ptr<ProductKernel> kernel = make(library, layer, *source, guessed);
     if (!kernel) return;
     for (const std::string& name : kernel->implementations()) {
       for (const char* const division : divisions) variants.push_back(fmt::format("{}/{}", division, name));

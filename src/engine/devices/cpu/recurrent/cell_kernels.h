@@ -4,16 +4,13 @@
 #include <cstdint>
 #include <span>
 
+#include "engine/layers/recurrence.h"
+
 namespace assay::engine::cpu {
 
-enum class CellFunction : uint8_t { sigmoid, tanh, relu };
-
 // The gates of a row lie one after the other, each of `width` numbers, a multiple of 16.
-struct CellKind {
+struct CellKind : RecurrentCell {
   size_t width = 0;
-  CellFunction functions[3] = {};  // in the operator's order
-  float clip = 0;                  // of what functions are given; infinity: none
-  bool couples = false;            // an LSTM's forget gate is what its input gate leaves
 };
 
 // One entry of a batch: gates that are summed up, and the state that they change.

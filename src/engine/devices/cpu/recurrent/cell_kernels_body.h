@@ -1,5 +1,4 @@
-// The loops of cell_kernels.h for vectors of kBytes; included by cell_kernels.cpp once for each instruction set, in a
-// namespace of its own, with ASSAY_KERNEL saying which.
+// The loops of cell_kernels.h; a body of instruction_sets_body.h.
 #include "engine/devices/cpu/vector_math_body.h"
 
 ASSAY_KERNEL inline void activate(CellFunction function, float clip, const Vector& given, Vector& out) {
@@ -71,3 +70,5 @@ ASSAY_KERNEL void lstm(const CellKind& kind, const CellRow& row) {
     at(row.h + i).lanes = out * c;
   }
 }
+
+constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm};

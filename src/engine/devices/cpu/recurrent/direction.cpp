@@ -4,6 +4,8 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
+#include "engine/devices/cpu/parts.h"
+#include "engine/devices/cpu/recurrent/cell_kernels.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -49,19 +51,21 @@ struct Scratch {
   float* peepholes;  // of an LSTM
 
   static int64_t count(const Recurrence& r) {
-    return r.length * r.batch * r.row() + r.batch * (r.row() + 4 * r.width()) + r.row() + 4 * r.width();
+    const int64_t row = panel_row(r), width = panel_width(r);
+    return r.length * r.batch * row + r.batch * (row + 4 * width) + row + 4 * width;
   }
   Scratch(const Recurrence& r, float* at) {
+    const int64_t row = panel_row(r), width = panel_width(r);
     const auto take = [&](float*& part, int64_t size) {
       part = at;
       at += size;
     };
-    take(inputs, r.length * r.batch * r.row());
-    take(gates, r.batch * r.row());
-    for (float** part : {&own, &reset, &h, &c}) take(*part, r.batch * r.width());
-    take(bias, r.row());
-    take(own_bias, r.width());
-    take(peepholes, 3 * r.width());
+    take(inputs, r.length * r.batch * row);
+    take(gates, r.batch * row);
+    for (float** part : {&own, &reset, &h, &c}) take(*part, r.batch * width);
+    take(bias, row);
+    take(own_bias, width);
+    take(peepholes, 3 * width);
   }
 };
 
@@ -71,23 +75,25 @@ class Direction {
       : run_(run),
         r_(run.r),
         number_(number),
-        kind_(r_.kinds[static_cast<size_t>(number)]),
-        recurrence_(recurrence + number * r_.row() * r_.hidden),
+        width_(panel_width(r_)),
+        row_(panel_row(r_)),
+        kind_{r_.cells[static_cast<size_t>(number)], static_cast<size_t>(width_)},
+        recurrence_(recurrence + number * row_ * r_.hidden),
         scratch_(r_, host<float>(run.arguments.workspace) + number * Scratch::count(r_)) {
     fill_biases();
     fill_states();
-    multiply_inputs(w + number * r_.row() * r_.input);
+    multiply_inputs(w + number * row_ * r_.input);
   }
 
   void run() {
     for (int64_t s = 0; s < r_.length; ++s) {
       for (int64_t b = 0; b < r_.batch; ++b) {
-        if (!is_over(s, b)) std::copy_n(inputs_of(time_of(s, b), b), r_.row(), scratch_.gates + b * r_.row());
+        if (!is_over(s, b)) std::copy_n(inputs_of(time_of(s, b), b), row_, scratch_.gates + b * row_);
       }
       step(s);
       for (int64_t b = 0; b < r_.batch && run_.output(0) != nullptr; ++b) {
         if (is_over(s, b)) continue;
-        std::copy_n(scratch_.h + b * r_.width(), r_.hidden, run_.output(0) + r_.y_at(time_of(s, b), number_, b));
+        std::copy_n(scratch_.h + b * width_, r_.hidden, run_.output(0) + r_.y_at(time_of(s, b), number_, b));
       }
     }
     finish(1, scratch_.h);
@@ -97,14 +103,14 @@ class Direction {
  private:
   // Rows of gates of `size` elements in `from`, with zeros after each.
   void widen(const float* from, int64_t gates, float* to) const {
-    for (int64_t gate = 0; gate < gates; ++gate, from += r_.hidden, to += r_.width()) {
+    for (int64_t gate = 0; gate < gates; ++gate, from += r_.hidden, to += width_) {
       std::copy_n(from, r_.hidden, to);
-      std::fill(to + r_.hidden, to + r_.width(), 0.0F);
+      std::fill(to + r_.hidden, to + width_, 0.0F);
     }
   }
 
   void fill_biases() {
-    std::fill_n(scratch_.bias, r_.row() + r_.width(), 0.0F);
+    std::fill_n(scratch_.bias, row_ + width_, 0.0F);
     if (r_.has(Recurrence::kPeepholes)) {
       widen(run_.input(Recurrence::kPeepholes) + number_ * 3 * r_.hidden, 3, scratch_.peepholes);
     }
@@ -114,16 +120,16 @@ class Direction {
     widen(given, r_.gates, scratch_.bias);
     const int64_t added = r_.gates - (r_.resets_after ? 1 : 0);
     for (int64_t i = 0; i < added * r_.hidden; ++i) {
-      scratch_.bias[i / r_.hidden * r_.width() + i % r_.hidden] += own[i];
+      scratch_.bias[i / r_.hidden * width_ + i % r_.hidden] += own[i];
     }
     if (r_.resets_after) widen(own + added * r_.hidden, 1, scratch_.own_bias);
   }
 
   void fill_states() {
     for (const auto& [input, state] : {std::pair(Recurrence::kH, scratch_.h), std::pair(Recurrence::kC, scratch_.c)}) {
-      std::fill_n(state, r_.batch * r_.width(), 0.0F);
+      std::fill_n(state, r_.batch * width_, 0.0F);
       for (int64_t b = 0; b < r_.batch && r_.has(input); ++b) {
-        widen(run_.input(input) + r_.state_at(number_, b), 1, state + b * r_.width());
+        widen(run_.input(input) + r_.state_at(number_, b), 1, state + b * width_);
       }
     }
   }
@@ -132,11 +138,11 @@ class Direction {
     const auto rows = static_cast<uint64_t>(r_.length * r_.batch);
     parallel_for(rows, kRowsAtOnce, [&](uint64_t begin, uint64_t end) {
       const auto first = static_cast<int64_t>(begin);
-      float* const out = scratch_.inputs + first * r_.row();
+      float* const out = scratch_.inputs + first * row_;
       const auto count = static_cast<int64_t>(end - begin);
-      for (int64_t row = 0; row < count; ++row) std::copy_n(scratch_.bias, r_.row(), out + row * r_.row());
-      add_product({run_.input(Recurrence::kX) + first * r_.input, count, r_.input, r_.input}, panels, out, r_.row(),
-                  r_.row() / kColumns);
+      for (int64_t row = 0; row < count; ++row) std::copy_n(scratch_.bias, row_, out + row * row_);
+      add_product({run_.input(Recurrence::kX) + first * r_.input, count, r_.input, r_.input}, panels, out, row_,
+                  row_ / kColumns);
     });
   }
 
@@ -144,20 +150,20 @@ class Direction {
   int64_t time_of(int64_t s, int64_t b) const {
     return r_.goes_back_in(number_) ? run_.lengths[static_cast<size_t>(b)] - 1 - s : s;
   }
-  const float* inputs_of(int64_t time, int64_t b) const { return scratch_.inputs + r_.x_row(time, b) * r_.row(); }
+  const float* inputs_of(int64_t time, int64_t b) const { return scratch_.inputs + r_.x_row(time, b) * row_; }
 
   // Adds the state times the recurrent weights of gates [first, end).
   void recur(const float* state, int64_t first, int64_t end, float* out, int64_t out_row) const {
-    add_product({state, r_.batch, r_.hidden, r_.width()}, recurrence_ + first * r_.width() * r_.hidden, out, out_row,
-                (end - first) * r_.width() / kColumns);
+    add_product({state, r_.batch, r_.hidden, width_}, recurrence_ + first * width_ * r_.hidden, out, out_row,
+                (end - first) * width_ / kColumns);
   }
 
   CellRow row(int64_t b) const {
-    return {.gates = scratch_.gates + b * r_.row(),
-            .own = r_.resets_after ? scratch_.own + b * r_.width() : nullptr,
+    return {.gates = scratch_.gates + b * row_,
+            .own = r_.resets_after ? scratch_.own + b * width_ : nullptr,
             .peepholes = r_.has(Recurrence::kPeepholes) ? scratch_.peepholes : nullptr,
-            .h = scratch_.h + b * r_.width(),
-            .c = scratch_.c + b * r_.width()};
+            .h = scratch_.h + b * width_,
+            .c = scratch_.c + b * width_};
   }
   template <typename Fn>
   void for_rows(int64_t s, Fn&& fn) const {
@@ -168,19 +174,19 @@ class Direction {
 
   void step(int64_t s) {
     if (r_.op == Recurrence::Operator::gru) return step_gru(s);
-    recur(scratch_.h, 0, r_.gates, scratch_.gates, r_.row());
+    recur(scratch_.h, 0, r_.gates, scratch_.gates, row_);
     const auto cell = r_.op == Recurrence::Operator::rnn ? cell_kernels().rnn : cell_kernels().lstm;
     for_rows(s, [&](int64_t b) { cell(kind_, row(b)); });
   }
 
   void step_gru(int64_t s) {
-    recur(scratch_.h, 0, 2, scratch_.gates, r_.row());
-    for_rows(s, [&](int64_t b) { cell_kernels().gru_gates(kind_, row(b), scratch_.reset + b * r_.width()); });
+    recur(scratch_.h, 0, 2, scratch_.gates, row_);
+    for_rows(s, [&](int64_t b) { cell_kernels().gru_gates(kind_, row(b), scratch_.reset + b * width_); });
     if (r_.resets_after) {
-      for (int64_t b = 0; b < r_.batch; ++b) std::copy_n(scratch_.own_bias, r_.width(), scratch_.own + b * r_.width());
-      recur(scratch_.h, 2, 3, scratch_.own, r_.width());
+      for (int64_t b = 0; b < r_.batch; ++b) std::copy_n(scratch_.own_bias, width_, scratch_.own + b * width_);
+      recur(scratch_.h, 2, 3, scratch_.own, width_);
     } else {
-      recur(scratch_.reset, 2, 3, scratch_.gates + 2 * r_.width(), r_.row());
+      recur(scratch_.reset, 2, 3, scratch_.gates + 2 * width_, row_);
     }
     for_rows(s, [&](int64_t b) { cell_kernels().gru(kind_, row(b)); });
   }
@@ -190,7 +196,7 @@ class Direction {
     if (run_.output(output) == nullptr) return;
     for (int64_t b = 0; b < r_.batch; ++b) {
       float* const to = run_.output(output) + r_.state_at(number_, b);
-      std::copy_n(state + b * r_.width(), r_.hidden, to);
+      std::copy_n(state + b * width_, r_.hidden, to);
       if (run_.lengths[static_cast<size_t>(b)] == 0) std::fill_n(to, r_.hidden, 0.0F);
     }
   }
@@ -198,12 +204,15 @@ class Direction {
   const RecurrentRun& run_;
   const Recurrence& r_;
   int64_t number_;
-  const CellKind& kind_;
+  int64_t width_, row_;
+  CellKind kind_;
   const float* recurrence_;
   Scratch scratch_;
 };
 
 }  // namespace
+
+int64_t panel_width(const Recurrence& r) { return rounded_up(r.hidden, kColumns); }
 
 int64_t scratch_count(const Recurrence& recurrence) { return Scratch::count(recurrence); }
 

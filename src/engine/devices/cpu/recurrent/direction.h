@@ -3,9 +3,14 @@
 #include <vector>
 
 #include "engine/devices/cpu/device.h"
-#include "engine/devices/cpu/recurrent/recurrence.h"
+#include "engine/layers/recurrence.h"
 
 namespace assay::engine::cpu {
+
+// Hidden elements with as many zeros as make them whole panels.
+int64_t panel_width(const Recurrence& recurrence);
+// The gates of one row.
+inline int64_t panel_row(const Recurrence& recurrence) { return recurrence.gates * panel_width(recurrence); }
 
 // Facts that all directions of a run share.
 struct RecurrentRun {

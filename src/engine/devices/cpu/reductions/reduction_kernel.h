@@ -9,11 +9,6 @@
 
 namespace assay::engine::cpu {
 
-// The extents of a reduction, in the order of memory: [outer, reduced, inner].
-struct ReductionExtents {
-  int64_t outer = 1, reduced = 1, inner = 1;
-};
-
 // The elements of the first input, or those that a tape computes, in tiles that stay in the first cache: the whole is
 // in no memory then.
 struct ReducedElements {

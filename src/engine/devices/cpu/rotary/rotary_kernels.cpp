@@ -13,36 +13,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-// clang-format off
-namespace base {
-constexpr size_t kBytes = 16;
-#define ASSAY_KERNEL
-#include "engine/devices/cpu/vector_math_body.h"
-#include "engine/devices/cpu/rotary/rotary_kernels_body.h"
-#undef ASSAY_KERNEL
-constexpr RotaryKernels kKernels = {"base", kWidth, turned<false>, turned<true>, pairs};
-}  // namespace base
-
-#if defined(__x86_64__)
-namespace avx2 {
-constexpr size_t kBytes = 32;
-#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-#include "engine/devices/cpu/rotary/rotary_kernels_body.h"
-#undef ASSAY_KERNEL
-constexpr RotaryKernels kKernels = {"avx2", kWidth, turned<false>, turned<true>, pairs};
-}  // namespace avx2
-
-namespace avx512 {
-constexpr size_t kBytes = 64;
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-#include "engine/devices/cpu/rotary/rotary_kernels_body.h"
-#undef ASSAY_KERNEL
-constexpr RotaryKernels kKernels = {"avx512", kWidth, turned<false>, turned<true>, pairs};
-}  // namespace avx512
-#endif
-// clang-format on
+#define ASSAY_BODY "engine/devices/cpu/rotary/rotary_kernels_body.h"
+#include "engine/devices/cpu/instruction_sets_body.h"
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The loops of rotary_kernels.h for vectors of kBytes; included by rotary_kernels.cpp once for each instruction set, in
-// a namespace of its own, with ASSAY_KERNEL saying which, after vector_math_body.h.
+// The loops of rotary_kernels.h; a body of instruction_sets_body.h.
+
+#include "engine/devices/cpu/vector_math_body.h"
 
 // a * b, rounded: it is no part of a fused addition.
 template <typename V>
@@ -106,3 +107,5 @@ ASSAY_KERNEL void pairs(const std::array<TapeView, 4>& operands, const TapeTarge
     }
   }
 }
+
+constexpr RotaryKernels kKernels = {kName, kWidth, turned<false>, turned<true>, pairs};

@@ -56,7 +56,7 @@ double special(size_t i) {
 // One layer, with the bits of the operators one by one: those are kept apart where `t` is an output.
 void expect_one_layer(const std::string& inputs, const std::string& y, const std::string& nodes, int64_t half,
                       const std::string& t, const std::vector<std::string>& copies = {}) {
-  std::vector<std::string> tactics = {"rotary.spelled"};
+  std::vector<std::string> tactics = {"rotary.rows"};
   tactics.insert(tactics.end(), copies.begin(), copies.end());
   const ir::Model model = parsed(text_of(inputs, y, nodes, half));
   const ir::Model apart = parsed(text_of(inputs, y, nodes, half, ", " + t + " t"));
@@ -65,7 +65,7 @@ void expect_one_layer(const std::string& inputs, const std::string& y, const std
       const EngineRun run = run_on_engine(model, number, is_strict);
       EXPECT_EQ(run.tactics, tactics) << nodes;
       const EngineRun parts = run_on_engine(apart, number, is_strict);
-      EXPECT_EQ(std::ranges::count(parts.tactics, "rotary.spelled"), 0) << nodes;
+      EXPECT_EQ(std::ranges::count(parts.tactics, "rotary.rows"), 0) << nodes;
       EXPECT_EQ(difference(run.outputs, {parts.outputs[0]}, 0), "") << inputs << nodes;
     }
     const double bound = y.starts_with("bfloat16") ? 1e-2 : 1e-6;
@@ -122,7 +122,7 @@ TEST(Rotary, what_others_read_is_no_part_of_it) {
   const ir::Model model = parsed(
       text_of("float[1,2,3,8] x, float[3,8] c, float[3,8] s", "float[1,2,3,8] y", nodes, 4, ", float[1,2,3,8] z"));
   const EngineRun run = run_on_engine(model, sine);
-  EXPECT_EQ(std::ranges::count(run.tactics, "rotary.spelled"), 0);
+  EXPECT_EQ(std::ranges::count(run.tactics, "rotary.rows"), 0);
   EXPECT_EQ(std::ranges::count(run.tactics, "reference"), 0);  // nor is there a layer that no kernel computes
   EXPECT_EQ(difference(run.outputs, run_on_reference(model, sine), 1e-6), "");
 }
@@ -137,7 +137,7 @@ TEST(Rotary, attention_after_it_is_one_layer_still) {
       "ka = Mul(kx, c) kb = Mul(kt, s) km = Add(ka, kb) kd = Transpose<perm = [0,1,3,2]>(km) "
       "d = MatMul(qt, kd) p = Softmax(d) y = MatMul(p, v) }");
   const EngineRun run = run_on_engine(model, sine);
-  EXPECT_EQ(run.tactics, (std::vector<std::string>{"rotary.spelled", "rotary.spelled", "attention.blocks"}));
+  EXPECT_EQ(run.tactics, (std::vector<std::string>{"rotary.rows", "rotary.rows", "attention.blocks"}));
   EXPECT_EQ(difference(run.outputs, run_on_reference(model, sine), 1e-5), "");
 }
 
@@ -148,7 +148,7 @@ void expect_operator(const std::string& inputs, const std::string& node, double 
   const size_t positions = inputs.starts_with("int64[1]") ? 1 : inputs.starts_with("int64[2,5]") ? 10 : 0;
   const auto number = [&](size_t i) { return i < positions ? static_cast<double>(17 - i - (i < 5 ? 0 : 1)) : sine(i); };
   const EngineRun run = run_on_engine(model, number);
-  EXPECT_EQ(run.tactics, std::vector<std::string>{"rotary.operator"}) << inputs << node;
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"rotary.rows"}) << inputs << node;
   EXPECT_EQ(difference(run.outputs, run_on_reference(model, number), bound), "") << inputs << node;
 }
 

@@ -230,6 +230,8 @@ class RotationKernel final : public PlainKernel {
 
 }  // namespace
 
-std::unique_ptr<Kernel> make_rotation(const Rotation& rotation) { return RotationKernel::make(rotation); }
+std::unique_ptr<Kernel> make_rotation(const Rotation& rotation) {
+  return is_float(rotation.out.dtype) ? RotationKernel::make(rotation) : nullptr;
+}
 
 }  // namespace assay::engine::cpu

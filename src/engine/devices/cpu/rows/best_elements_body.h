@@ -1,5 +1,9 @@
-// The loops of best_elements.h for vectors of kBytes, after vector_reductions_body.h; included by best_elements.cpp
-// once for each instruction set, in a namespace of its own, with ASSAY_KERNEL saying which.
+// The loops of best_elements.h; a body of instruction_sets_body.h.
+
+// clang-format off
+#include "engine/devices/cpu/vector_math_body.h"
+#include "engine/devices/cpu/vector_reductions_body.h"
+// clang-format on
 
 template <typename T, bool kLargest>
 ASSAY_KERNEL void keep_best(T* kept, const T* x, size_t count) {
@@ -69,3 +73,5 @@ constexpr BestOf<float> kLargestOnes = {keep_best<float, true>, collect_best<flo
 constexpr BestOf<float> kSmallestOnes = {keep_best<float, false>, collect_best<float, false>};
 constexpr BestOf<int64_t> kLargestWhole = {keep_best<int64_t, true>, collect_best<int64_t, true>};
 constexpr BestOf<int64_t> kSmallestWhole = {keep_best<int64_t, false>, collect_best<int64_t, false>};
+
+constexpr BestElements kKernels = {kName, kLargestOnes, kSmallestOnes, kLargestWhole, kSmallestWhole};

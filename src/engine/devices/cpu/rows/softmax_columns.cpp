@@ -13,37 +13,8 @@
 namespace assay::engine::cpu {
 namespace {
 
-namespace base {
-constexpr size_t kBytes = 16;
-#define ASSAY_KERNEL
-#include "engine/devices/cpu/vector_math_body.h"
-// Loops over it.
-#include "engine/devices/cpu/rows/softmax_columns_body.h"
-#undef ASSAY_KERNEL
-constexpr SoftmaxColumns kKernels = {"base", run};
-}  // namespace base
-
-#if defined(__x86_64__)
-namespace avx2 {
-constexpr size_t kBytes = 32;
-#define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-// Loops over it.
-#include "engine/devices/cpu/rows/softmax_columns_body.h"
-#undef ASSAY_KERNEL
-constexpr SoftmaxColumns kKernels = {"avx2", run};
-}  // namespace avx2
-
-namespace avx512 {
-constexpr size_t kBytes = 64;
-#define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
-#include "engine/devices/cpu/vector_math_body.h"
-// Loops over it.
-#include "engine/devices/cpu/rows/softmax_columns_body.h"
-#undef ASSAY_KERNEL
-constexpr SoftmaxColumns kKernels = {"avx512", run};
-}  // namespace avx512
-#endif
+#define ASSAY_BODY "engine/devices/cpu/rows/softmax_columns_body.h"
+#include "engine/devices/cpu/instruction_sets_body.h"
 
 }  // namespace
 

@@ -1,5 +1,6 @@
-// The loops of softmax_columns.h for vectors of kBytes, after vector_math_body.h; included by softmax_columns.cpp once
-// for each instruction set, in a namespace of its own, with ASSAY_KERNEL saying which.
+// The loops of softmax_columns.h; a body of instruction_sets_body.h.
+
+#include "engine/devices/cpu/vector_math_body.h"
 
 // Some columns beside each other: whole vectors, or the first lanes of one.
 template <bool kIsWhole>
@@ -62,3 +63,5 @@ ASSAY_KERNEL void run(const float* x, size_t length, size_t row, size_t count, b
   for (; i + kWidth <= count; i += kWidth) run_columns<1>(Columns<true>{}, x + i, length, row, is_log, out + i);
   if (i < count) run_columns<1>(Columns<false>{count - i}, x + i, length, row, is_log, out + i);
 }
+
+constexpr SoftmaxColumns kKernels = {kName, run};

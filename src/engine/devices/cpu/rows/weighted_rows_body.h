@@ -1,5 +1,6 @@
-// The loops of weighted_rows.h for vectors of kBytes, after vector_math_body.h; included by weighted_rows.cpp once for
-// each instruction set, in a namespace of its own, with ASSAY_KERNEL saying which.
+// The loops of weighted_rows.h; a body of instruction_sets_body.h.
+
+#include "engine/devices/cpu/vector_math_body.h"
 
 // Sums so many vectors of each row.
 template <size_t kVectors>
@@ -52,3 +53,5 @@ ASSAY_KERNEL void greatest(const float* const* rows, const float* weights, bool 
     out[i] = keeps ? std::max(out[i], kept) : kept;
   }
 }
+
+constexpr WeightedRows kRows = {kName, sum, greatest};

@@ -26,7 +26,7 @@ class Tape {
   // Makes the tape of a layer's chain; nullopt: it has too many registers, types that no loop reads, or an operand that
   // does not broadcast to the result.
   static std::optional<Tape> make(const Layer& layer, const Chain& chain);
-  // As above, of find_chain(layer, first, given).
+  // The tape of find_chain(layer, first, given).
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }

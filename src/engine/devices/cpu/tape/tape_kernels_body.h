@@ -1,5 +1,4 @@
-// The loops of tape_kernels.h for vectors of kBytes; included by tape_kernels.cpp once for each instruction set, in a
-// namespace of its own, with ASSAY_KERNEL saying which.
+// The loops of tape_kernels.h; a body of instruction_sets_body.h.
 
 #include "engine/devices/cpu/tape/error_function_body.h"
 
@@ -7,6 +6,17 @@ struct Numbers {
   float p;
   float q;
 };
+
+template <typename V>
+ASSAY_KERNEL inline void square_root(const V& x, V& out) {
+  if constexpr (sizeof(V) == 64) {
+    out = _mm512_maskz_sqrt_ps(0xFFFF, x);  // GCC 12 warns of the plain one (its bug 105593)
+  } else if constexpr (sizeof(V) == 32) {
+    out = _mm256_sqrt_ps(x);
+  } else {
+    for (size_t i = 0; i < sizeof(V) / sizeof(float); ++i) out[i] = std::sqrt(x[i]);
+  }
+}
 
 ASSAY_KERNEL inline void truth(Bits yes, Vector& out) {
   Vector one;
@@ -264,3 +274,5 @@ void binary(ElementOp op, TapeView a, TapeView b, TapeTarget out) { kRuns[static
 void unary(ElementOp op, TapeView a, TapeTarget out, float p, float q) {
   kRuns[static_cast<size_t>(op)](a, a, out, p, q);
 }
+
+constexpr TapeKernels kKernels = {kName, binary, select, unary};

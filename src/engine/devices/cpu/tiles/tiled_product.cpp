@@ -25,15 +25,13 @@ constexpr int64_t kLeastShare = 100;  // of the steps of all rows, one is to be 
 }  // namespace
 
 std::optional<TileEpilogue> make_tile_epilogue(const Layer& layer, size_t done, int added) {
+  std::optional<Chain> chain = find_chain(layer, done, layer.result(layer.nodes[done - 1], 0));
+  if (!chain) return std::nullopt;
   TileEpilogue epilogue;
-  epilogue.added = added < 0 ? added_input(layer, done) : added;
-  if (epilogue.added != added) ++done;
-  if (done < layer.nodes.size()) {
-    epilogue.bounds = bounds_of(layer, layer.nodes[done], layer.result(layer.nodes[done - 1], 0));
-    if (epilogue.bounds) ++done;
-  }
-  if (done == layer.nodes.size()) return epilogue;
-  std::optional<Tape> tape = Tape::make(layer, done, layer.result(layer.nodes[done - 1], 0));
+  epilogue.added = added < 0 ? take_added(layer, *chain) : added;
+  epilogue.bounds = take_bounds(*chain);
+  if (chain->steps.empty()) return epilogue;
+  std::optional<Tape> tape = Tape::make(layer, *chain);
   if (!tape) return std::nullopt;
   tape->take_floats();
   epilogue.tape = std::move(*tape);

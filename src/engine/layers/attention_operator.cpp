@@ -1,43 +1,43 @@
-#include "engine/devices/cpu/attention/attention_operator.h"
+#include "engine/layers/attention_operator.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <limits>
 
-namespace assay::engine::cpu {
+namespace assay::engine {
 namespace {
 
 // The places of an operator's operands. Those that are not named are query, key and value, or must be left out.
-struct Form {
+struct Places {
   std::string_view domain, op;
   size_t mask, past;  // keys of the past, then values
   std::string_view q_heads, kv_heads;
 };
-constexpr std::array kForms = {
-    Form{"", "Attention", 3, 4, "q_num_heads", "kv_num_heads"},
-    Form{"com.microsoft", "MultiHeadAttention", 5, 6, "num_heads", "num_heads"},
+constexpr std::array kPlaces = {
+    Places{"", "Attention", 3, 4, "q_num_heads", "kv_num_heads"},
+    Places{"com.microsoft", "MultiHeadAttention", 5, 6, "num_heads", "num_heads"},
 };
 
-const Form* find_form(const Layer& layer) {
+const Places* find_places(const Layer& layer) {
   const ir::Model& model = *layer.model;
   const ir::Node& node = model[layer.nodes[0]];
-  const auto* const found = std::ranges::find_if(kForms, [&](const Form& form) {
-    return model.text(node.op) == form.op && model.text(node.domain) == form.domain;
+  const auto* const found = std::ranges::find_if(kPlaces, [&](const Places& known) {
+    return model.text(node.op) == known.op && model.text(node.domain) == known.domain;
   });
-  return found == kForms.end() ? nullptr : found;
+  return found == kPlaces.end() ? nullptr : found;
 }
 
 // Heads of queries come in groups that share those of keys and values.
 class OperatorReader {
  public:
-  OperatorReader(const Layer& layer, const Form& form)
-      : layer_(layer), form_(form), facts_(layer.facts(layer.nodes[0])) {}
+  OperatorReader(const Layer& layer, const Places& places)
+      : layer_(layer), places_(places), facts_(layer.facts(layer.nodes[0])) {}
 
   std::optional<AttentionGeometry> read() const {
     if (!has_known_values() || !has_known_attributes()) return std::nullopt;
-    const int64_t kv_heads = heads_of(1, form_.kv_heads);
-    const int64_t group = heads_of(0, form_.q_heads) / kv_heads;
+    const int64_t kv_heads = heads_of(1, places_.kv_heads);
+    const int64_t group = heads_of(0, places_.q_heads) / kv_heads;
     AttentionGeometry g{.items = {layer_.inputs[0].dims[0], kv_heads, group}};
     g.q = matrices(layer_.inputs[0], 0, kv_heads, group);
     g.k = shared(matrices(layer_.inputs[1], 1, kv_heads, 1));
@@ -57,15 +57,15 @@ class OperatorReader {
   }
 
  private:
-  bool is_microsoft() const { return !form_.domain.empty(); }
+  bool is_microsoft() const { return !places_.domain.empty(); }
   bool has(size_t input) const { return input < layer_.inputs.size() && layer_.inputs[input].exists(); }
   bool gives(size_t output) const { return output < layer_.outputs.size() && layer_.outputs[output].exists(); }
   bool is_float(const TensorDesc& desc) const { return desc.dtype == tensor::DType::float32 && desc.count() > 0; }
 
   bool has_known_values() const {
     for (size_t i = 0; i < layer_.inputs.size(); ++i) {
-      const bool is_tensor = i < 3 || i == form_.past || i == form_.past + 1;
-      if (has(i) && (is_tensor ? !is_float(layer_.inputs[i]) : i != form_.mask)) return false;
+      const bool is_tensor = i < 3 || i == places_.past || i == places_.past + 1;
+      if (has(i) && (is_tensor ? !is_float(layer_.inputs[i]) : i != places_.mask)) return false;
       if (!has(i) && i < 3) return false;
     }
     for (size_t i = 1; i < layer_.outputs.size(); ++i) {
@@ -73,8 +73,8 @@ class OperatorReader {
         return false;
       }
     }
-    const bool has_past = has(form_.past);  // the result continues it
-    return has_past == has(form_.past + 1) && (!has_past || (gives(1) && gives(2)));
+    const bool has_past = has(places_.past);  // the result continues it
+    return has_past == has(places_.past + 1) && (!has_past || (gives(1) && gives(2)));
   }
   bool has_known_attributes() const {
     if (is_microsoft()) return true;
@@ -91,7 +91,7 @@ class OperatorReader {
   // True for [batch, length, heads * size], false for [batch, heads, length, size].
   bool is_packed(const TensorDesc& desc) const { return desc.dims.size() == 3; }
   int64_t length(const TensorDesc& desc) const { return desc.dims[is_packed(desc) ? 1 : 2]; }
-  int64_t past_length() const { return has(form_.past) ? length(layer_.inputs[form_.past]) : 0; }
+  int64_t past_length() const { return has(places_.past) ? length(layer_.inputs[places_.past]) : 0; }
   int64_t size(const TensorDesc& desc, int64_t heads) const {
     return is_packed(desc) ? desc.dims[2] / heads : desc.dims[3];
   }
@@ -120,7 +120,7 @@ class OperatorReader {
   // The cache of keys (1) or values (2).
   AttentionCache cache(size_t input, int64_t heads) const {
     AttentionCache cache;
-    const size_t past = form_.past + input - 1;
+    const size_t past = places_.past + input - 1;
     if (has(past)) {
       cache.past = shared(matrices(layer_.inputs[past], static_cast<int>(past), heads, 1));
       cache.past_rows = past_length();
@@ -133,12 +133,12 @@ class OperatorReader {
   }
 
   bool read_mask(AttentionGeometry& g) const {
-    if (!has(form_.mask)) return true;
-    const TensorDesc& mask = layer_.inputs[form_.mask];
+    if (!has(places_.mask)) return true;
+    const TensorDesc& mask = layer_.inputs[places_.mask];
     const bool has_conditions = mask.dtype == tensor::DType::boolean;
     const bool has_type = has_conditions || mask.dtype == tensor::DType::float32;
     if (!has_type || mask.dims.empty() || mask.dims.back() != g.keys) return false;
-    Matrices matrices = matrices_of(static_cast<int>(form_.mask), mask, {g.items[0], g.items[1] * g.items[2]});
+    Matrices matrices = matrices_of(static_cast<int>(places_.mask), mask, {g.items[0], g.items[1] * g.items[2]});
     const int64_t head = matrices.items[1];
     matrices.items = {matrices.items[0], g.items[2] * head, head};
     g.hidden = -std::numeric_limits<float>::infinity();
@@ -147,15 +147,15 @@ class OperatorReader {
   }
 
   const Layer& layer_;
-  const Form& form_;
+  const Places& places_;
   ops::Node facts_;
 };
 
 }  // namespace
 
 std::optional<AttentionGeometry> read_attention_operator(const Layer& layer) {
-  const Form* const form = find_form(layer);
-  return form == nullptr ? std::nullopt : OperatorReader(layer, *form).read();
+  const Places* const places = find_places(layer);
+  return places == nullptr ? std::nullopt : OperatorReader(layer, *places).read();
 }
 
-}  // namespace assay::engine::cpu
+}  // namespace assay::engine

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <optional>
+
+#include "engine/layers/layer.h"
+
+namespace assay::engine {
+
+// A normalisation over the innermost dims, as an operator or written out in operators.
+struct NormForm {
+  int data = 0, scale = -1, shift = -1;  // inputs; -1: there are none
+  int64_t count = 1, inner = 1;          // rows, and elements of a row
+  float epsilon = 0;
+  bool is_rms = false;  // nothing is subtracted
+};
+std::optional<NormForm> find_norm(const Layer& layer);
+
+// InstanceNormalization and GroupNormalization: inputs are the data, factors and shifts.
+struct ChannelNormForm {
+  int64_t batch = 0, channels = 0, pixels = 0, groups = 0;
+  int64_t per_number = 1;  // channels that share a factor and a shift
+  double epsilon = 0;
+
+  int64_t per_group() const { return channels / groups; }
+};
+std::optional<ChannelNormForm> find_channel_norm(const Layer& layer);
+
+}  // namespace assay::engine
