@@ -4,8 +4,9 @@
     older.py OLDER [--runs N] [--only PART]
 
 OLDER is a folder like build/release, with bin/assay, tests/data_tool and tests/measure_bench. What is compared: of
-processes the wall time from start to end; of `reference` the time of the run that the report names; of `data` and
-`compare` what the tools print. Minima of N interleaved runs, either build first by turns. Exits 1 where this build takes 5% more.
+processes the wall time from start to end; of `reference` the time of the run that the report names; of `engine`
+the least time of a run on one thread; of `data` and `compare` what the tools print. Minima of N interleaved runs, either
+build first by turns. Exits 1 where this build takes 5% more.
 """
 
 import argparse
@@ -31,6 +32,8 @@ NEWER = inspect_model.ROOT / "build" / "release"
 OUT = "OUT"  # stands for a file in a case's words
 WORSE = 1.05
 COUNT = 16_000_000  # elements that measure_bench compares
+ENGINE_MODELS = ("small_perceptron", "small_lstm", "mobilenetv2", "resnet50", "resnet50_qdq", "yolov5s", "bert_base_s128",
+                 "bert_base_s128_dynq", "gpt2_s128")
 
 
 def cases() -> list[Case]:
@@ -44,6 +47,8 @@ def cases() -> list[Case]:
     found += [Case(f"run {name}", ["run", MODEL, "--onnxrt"], name) for name in run_onnxrt.NAMES]
     found += [Case(f"layers {name} {' '.join(pair)}", ["run", MODEL, *pair, "--onnx-outputs", "mark", "all", "-qq"], name)
               for name in layers.NAMES for pair in layers.PAIRS]
+    found += [Case(f"engine {name}", ["bench", MODEL, "--engine", "--threads", "1", "--duration", "1", "--json", "-"], name)
+              for name in ENGINE_MODELS]
     return found
 
 
@@ -51,7 +56,9 @@ def milliseconds(build: pathlib.Path, words: list[str]) -> float:
     command = [str(build / "bin" / "assay"), *words]
     if "--json" in words:
         done = subprocess.run(command, capture_output=True, check=True)
-        return json.loads(done.stdout)["runs"][0]["timings"]["run_seconds"] * 1e3
+        report = json.loads(done.stdout)
+        return 1e3 * (report["backends"][0]["latency"]["min"] if "backends" in report
+                      else report["runs"][0]["timings"]["run_seconds"])
     result = measure.Result()
     measure.run_once(command, result)
     if result.status not in (0, 1):
@@ -88,7 +95,7 @@ class Table:
         for name, (older, newer) in best.items():
             is_worse = newer > WORSE * older
             self.worse += [name] * is_worse
-            print(f"{name:<44}{older:10.2f} ms{newer:10.2f} ms{newer / older:7.2f}{'  worse' * is_worse}", flush=True)
+            print(f"{name:<44}{older:10.4g} ms{newer:10.4g} ms{newer / older:7.2f}{'  worse' * is_worse}", flush=True)
 
 
 def main() -> int:

@@ -34,21 +34,21 @@ bool fits(const AttributeRule& rule, const ir::AttributeValue& value) {
 }
 
 // The pattern with its values numbered and its names looked up in the model.
-struct Plan {
-  struct PlanNode {
+struct Numbered {
+  struct Node {
     const PatternNode* source;
     std::vector<ir::Symbol> ops;
     std::vector<uint32_t> inputs;
     std::vector<uint32_t> outputs;
   };
   enum class Kind : uint8_t { nothing, input, constant, result };
-  struct PlanValue {
+  struct Value {
     Kind kind = Kind::nothing;
     uint32_t node = 0;
     uint32_t index = 0;
   };
 
-  Plan(const ir::Model& model, const Pattern& pattern) {
+  Numbered(const ir::Model& model, const Pattern& pattern) {
     values.emplace_back();  // an operand that is left out
     numbers[""] = 0;
     for (const std::string& name : pattern.inputs) inputs.push_back(define(name, {Kind::input}));
@@ -63,27 +63,27 @@ struct Plan {
     for (const std::string& name : pattern.outputs) outputs.push_back(numbers.at(name));
   }
 
-  uint32_t define(const std::string& name, PlanValue value) {
+  uint32_t define(const std::string& name, Value value) {
     numbers[name] = static_cast<uint32_t>(values.size());
     values.push_back(value);
     return numbers[name];
   }
 
   void add_node(const ir::Model& model, const PatternNode& node) {
-    PlanNode planned{.source = &node, .ops = {}, .inputs = {}, .outputs = {}};
+    Node wanted{.source = &node, .ops = {}, .inputs = {}, .outputs = {}};
     for (const std::string& op : node.ops) {
-      if (const ir::Symbol symbol = model.symbols().find(op)) planned.ops.push_back(symbol);
+      if (const ir::Symbol symbol = model.symbols().find(op)) wanted.ops.push_back(symbol);
     }
-    for (const std::string& name : node.inputs) planned.inputs.push_back(numbers.at(name));
-    for (const std::string& name : node.outputs) planned.outputs.push_back(numbers.at(name));
-    while (!planned.inputs.empty() && planned.inputs.back() == 0) planned.inputs.pop_back();
-    while (!planned.outputs.empty() && planned.outputs.back() == 0) planned.outputs.pop_back();
-    nodes.push_back(std::move(planned));
+    for (const std::string& name : node.inputs) wanted.inputs.push_back(numbers.at(name));
+    for (const std::string& name : node.outputs) wanted.outputs.push_back(numbers.at(name));
+    while (!wanted.inputs.empty() && wanted.inputs.back() == 0) wanted.inputs.pop_back();
+    while (!wanted.outputs.empty() && wanted.outputs.back() == 0) wanted.outputs.pop_back();
+    nodes.push_back(std::move(wanted));
   }
 
   std::map<std::string, uint32_t> numbers;
-  std::vector<PlanValue> values;
-  std::vector<PlanNode> nodes;
+  std::vector<Value> values;
+  std::vector<Node> nodes;
   std::vector<uint32_t> inputs;
   std::vector<uint32_t> outputs;
 };
@@ -91,14 +91,14 @@ struct Plan {
 // Searches at one place: a stack of partial matches, each with the values that it must still account for.
 class Search {
  public:
-  Search(const ir::Model& model, ir::GraphId graph, const Plan& plan, const std::vector<bool>& is_taken)
-      : model_(model), graph_(graph), plan_(plan), is_taken_(is_taken) {}
+  Search(const ir::Model& model, ir::GraphId graph, const Numbered& numbered, const std::vector<bool>& is_taken)
+      : model_(model), graph_(graph), numbered_(numbered), is_taken_(is_taken) {}
 
   std::optional<Match> run(ValueId output) {
-    State first{.values = std::vector<ValueId>(plan_.values.size()),
-                .nodes = std::vector<NodeId>(plan_.nodes.size()),
-                .is_missing = std::vector<bool>(plan_.nodes.size()),
-                .goals = {{plan_.outputs[0], output}}};
+    State first{.values = std::vector<ValueId>(numbered_.values.size()),
+                .nodes = std::vector<NodeId>(numbered_.nodes.size()),
+                .is_missing = std::vector<bool>(numbered_.nodes.size()),
+                .goals = {{numbered_.outputs[0], output}}};
     open_.push_back(std::move(first));
     for (size_t steps = 0; !open_.empty() && steps < kMostSteps; ++steps) {
       State state = std::move(open_.back());
@@ -118,7 +118,7 @@ class Search {
     ValueId actual;
   };
   struct State {
-    std::vector<ValueId> values;  // by the plan's
+    std::vector<ValueId> values;  // by number
     std::vector<NodeId> nodes;
     std::vector<bool> is_missing;
     std::vector<Goal> goals;
@@ -127,9 +127,9 @@ class Search {
   void reach_goal(State state) {
     const Goal goal = state.goals.back();
     state.goals.pop_back();
-    const Plan::PlanValue& value = plan_.values[goal.value];
-    if (!goal.actual || value.kind == Plan::Kind::nothing) {
-      if (!goal.actual && value.kind == Plan::Kind::nothing) open_.push_back(std::move(state));
+    const Numbered::Value& value = numbered_.values[goal.value];
+    if (!goal.actual || value.kind == Numbered::Kind::nothing) {
+      if (!goal.actual && value.kind == Numbered::Kind::nothing) open_.push_back(std::move(state));
       return;
     }
     ValueId& bound = state.values[goal.value];
@@ -138,60 +138,60 @@ class Search {
       return;
     }
     bound = goal.actual;
-    if (value.kind == Plan::Kind::result) return match_producer(std::move(state), goal, value);
-    if (value.kind == Plan::Kind::input || is_constant(goal.actual)) open_.push_back(std::move(state));
+    if (value.kind == Numbered::Kind::result) return match_producer(std::move(state), goal, value);
+    if (value.kind == Numbered::Kind::input || is_constant(goal.actual)) open_.push_back(std::move(state));
   }
 
   // Pushes the tries, of which the last is made first: the node in its own order of operands, then in the other, then
   // without it.
-  void match_producer(State state, const Goal& goal, const Plan::PlanValue& value) {
-    const Plan::PlanNode& planned = plan_.nodes[value.node];
+  void match_producer(State state, const Goal& goal, const Numbered::Value& value) {
+    const Numbered::Node& wanted = numbered_.nodes[value.node];
     const NodeId producer = model_[goal.actual].producer;
     const bool fits_here = producer && !state.nodes[value.node] && !state.is_missing[value.node] &&
-                           model_[goal.actual].index == value.index && fits_node(state, planned, producer);
-    if (planned.source->is_optional && !state.nodes[value.node]) {
+                           model_[goal.actual].index == value.index && fits_node(state, wanted, producer);
+    if (wanted.source->is_optional && !state.nodes[value.node]) {
       State without = state;
       without.is_missing[value.node] = true;
-      without.goals.push_back({planned.inputs[0], goal.actual});
+      without.goals.push_back({wanted.inputs[0], goal.actual});
       open_.push_back(std::move(without));
     }
     if (!fits_here) return;
     state.nodes[value.node] = producer;
-    add_results(state, planned, producer);
-    if (planned.source->is_commutative) {
+    add_results(state, wanted, producer);
+    if (wanted.source->is_commutative) {
       State swapped = state;
-      add_operands(swapped, planned, producer, true);
+      add_operands(swapped, wanted, producer, true);
       open_.push_back(std::move(swapped));
     }
-    add_operands(state, planned, producer, false);
+    add_operands(state, wanted, producer, false);
     open_.push_back(std::move(state));
   }
 
-  void add_operands(State& state, const Plan::PlanNode& planned, NodeId id, bool is_swapped) const {
-    for (size_t i = planned.inputs.size(); i-- > 0;) {
-      state.goals.push_back({planned.inputs[i], model_[id].operands[is_swapped ? 1 - i : i].value});
+  void add_operands(State& state, const Numbered::Node& wanted, NodeId id, bool is_swapped) const {
+    for (size_t i = wanted.inputs.size(); i-- > 0;) {
+      state.goals.push_back({wanted.inputs[i], model_[id].operands[is_swapped ? 1 - i : i].value});
     }
   }
 
-  void add_results(State& state, const Plan::PlanNode& planned, NodeId id) const {
-    for (size_t i = 0; i < planned.outputs.size(); ++i) {
-      if (planned.outputs[i] != 0) state.values[planned.outputs[i]] = model_[id].results[i];
+  void add_results(State& state, const Numbered::Node& wanted, NodeId id) const {
+    for (size_t i = 0; i < wanted.outputs.size(); ++i) {
+      if (wanted.outputs[i] != 0) state.values[wanted.outputs[i]] = model_[id].results[i];
     }
   }
 
-  bool fits_node(const State& state, const Plan::PlanNode& planned, NodeId id) const {
+  bool fits_node(const State& state, const Numbered::Node& wanted, NodeId id) const {
     const ir::Node& node = model_[id];
     if (node.graph != graph_ || is_taken_[id.index]) return false;
-    if (std::ranges::find(planned.ops, node.op) == planned.ops.end()) return false;
+    if (std::ranges::find(wanted.ops, node.op) == wanted.ops.end()) return false;
     if (std::ranges::find(state.nodes, id) != state.nodes.end()) return false;
     size_t operands = node.operands.size();
     while (operands > 0 && !node.operands[operands - 1].value) --operands;
     size_t results = node.results.size();
     while (results > 0 && !node.results[results - 1]) --results;
-    if (operands != planned.inputs.size() || results != planned.outputs.size()) return false;
-    const std::optional<std::string>& domain = planned.source->domain;
+    if (operands != wanted.inputs.size() || results != wanted.outputs.size()) return false;
+    const std::optional<std::string>& domain = wanted.source->domain;
     if (domain && schema::canonical_domain(model_.text(node.domain)) != schema::canonical_domain(*domain)) return false;
-    return std::ranges::all_of(planned.source->rules, [&](const AttributeRule& rule) { return obeys(node, rule); });
+    return std::ranges::all_of(wanted.source->rules, [&](const AttributeRule& rule) { return obeys(node, rule); });
   }
 
   bool obeys(const ir::Node& node, const AttributeRule& rule) const {
@@ -210,29 +210,29 @@ class Search {
 
   // Nodes that no output leads back to are found forward, from a value that they read. False: all are accounted for.
   bool grow(const State& state) {
-    for (uint32_t i = 0; i < plan_.nodes.size(); ++i) {
+    for (uint32_t i = 0; i < numbered_.nodes.size(); ++i) {
       if (state.nodes[i] || state.is_missing[i]) continue;
       const auto bound =
-          std::ranges::find_if(plan_.nodes[i].inputs, [&](uint32_t v) { return state.values[v].valid(); });
-      if (bound == plan_.nodes[i].inputs.end()) continue;
-      push_users(state, plan_.nodes[i], state.values[*bound]);
+          std::ranges::find_if(numbered_.nodes[i].inputs, [&](uint32_t v) { return state.values[v].valid(); });
+      if (bound == numbered_.nodes[i].inputs.end()) continue;
+      push_users(state, numbered_.nodes[i], state.values[*bound]);
       return true;
     }
-    return !std::ranges::all_of(std::views::iota(size_t{0}, plan_.nodes.size()),
+    return !std::ranges::all_of(std::views::iota(size_t{0}, numbered_.nodes.size()),
                                 [&](size_t i) { return state.nodes[i].valid() || state.is_missing[i]; });
   }
 
-  void push_users(const State& state, const Plan::PlanNode& planned, ValueId value) {
-    const uint32_t output = planned.outputs[0];
-    const ValueId through = state.values[planned.inputs[0]];
-    if (planned.source->is_optional && through) push_goal(state, {output, through});
+  void push_users(const State& state, const Numbered::Node& wanted, ValueId value) {
+    const uint32_t output = wanted.outputs[0];
+    const ValueId through = state.values[wanted.inputs[0]];
+    if (wanted.source->is_optional && through) push_goal(state, {output, through});
     std::vector<NodeId> users;
     for (const ir::Use& use : ir::uses(model_, value)) users.push_back(use.user);
     std::ranges::sort(users, std::greater<>(), &NodeId::index);
     users.erase(std::ranges::unique(users).begin(), users.end());
     for (const NodeId user : users) {
       const ir::Node& node = model_[user];
-      const bool can_be = std::ranges::find(planned.ops, node.op) != planned.ops.end() && !node.results.empty();
+      const bool can_be = std::ranges::find(wanted.ops, node.op) != wanted.ops.end() && !node.results.empty();
       if (can_be && node.results[0]) push_goal(state, {output, node.results[0]});
     }
   }
@@ -255,7 +255,7 @@ class Search {
   }
 
   bool is_output(const State& state, ValueId value) const {
-    return std::ranges::any_of(plan_.outputs, [&](uint32_t output) { return state.values[output] == value; });
+    return std::ranges::any_of(numbered_.outputs, [&](uint32_t output) { return state.values[output] == value; });
   }
 
   bool is_used_outside(const State& state, ValueId value) const {
@@ -267,24 +267,24 @@ class Search {
 
   Match to_match(const State& state) const {
     Match match{.inputs = {}, .outputs = {}, .nodes = state.nodes};
-    for (const uint32_t input : plan_.inputs) match.inputs.push_back(state.values[input]);
-    for (const uint32_t output : plan_.outputs) match.outputs.push_back(state.values[output]);
+    for (const uint32_t input : numbered_.inputs) match.inputs.push_back(state.values[input]);
+    for (const uint32_t output : numbered_.outputs) match.outputs.push_back(state.values[output]);
     return match;
   }
 
   const ir::Model& model_;
   ir::GraphId graph_;
-  const Plan& plan_;
+  const Numbered& numbered_;
   const std::vector<bool>& is_taken_;
   std::vector<State> open_;
 };
 
 // The operators by which the first output can be given, through optional nodes that are missing too.
-std::vector<ir::Symbol> first_ops(const Plan& plan) {
+std::vector<ir::Symbol> first_ops(const Numbered& numbered) {
   std::vector<ir::Symbol> ops;
-  uint32_t value = plan.outputs[0];
-  for (size_t left = plan.nodes.size(); left > 0 && plan.values[value].kind == Plan::Kind::result; --left) {
-    const Plan::PlanNode& node = plan.nodes[plan.values[value].node];
+  uint32_t value = numbered.outputs[0];
+  for (size_t left = numbered.nodes.size(); left > 0 && numbered.values[value].kind == Numbered::Kind::result; --left) {
+    const Numbered::Node& node = numbered.nodes[numbered.values[value].node];
     ops.insert(ops.end(), node.ops.begin(), node.ops.end());
     if (!node.source->is_optional) break;
     value = node.inputs[0];
@@ -299,15 +299,15 @@ bool is_real(const Match& match) {
 }  // namespace
 
 std::vector<Match> find(const ir::Model& model, ir::GraphId graph, const Pattern& pattern) {
-  const Plan plan(model, pattern);
-  const std::vector<ir::Symbol> ops = first_ops(plan);
+  const Numbered numbered(model, pattern);
+  const std::vector<ir::Symbol> ops = first_ops(numbered);
   std::vector<bool> is_taken(model.node_slots());
   std::vector<Match> matches;
   for (NodeId id = model[graph].last; id; id = model[id].previous) {
     if (is_taken[id.index] || std::ranges::find(ops, model[id].op) == ops.end()) continue;
     for (const ValueId result : model[id].results) {
       if (!result) continue;
-      std::optional<Match> match = Search(model, graph, plan, is_taken).run(result);
+      std::optional<Match> match = Search(model, graph, numbered, is_taken).run(result);
       if (!match || !is_real(*match)) continue;
       for (const NodeId node : match->nodes) {
         if (node) is_taken[node.index] = true;

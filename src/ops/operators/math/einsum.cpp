@@ -49,7 +49,7 @@ Dim macs_of_einsum(const Infer& node) {
 }
 
 // The places in the inputs of labels of the output (outer) and of those summed over (inner).
-struct Plan {
+struct Places {
   std::vector<uint64_t> outer;  // sizes
   std::vector<uint64_t> inner;
   std::vector<std::vector<uint64_t>> outer_strides;  // of each input
@@ -67,7 +67,7 @@ std::vector<uint64_t> strides_along(const EinsumTerm& labels, const EinsumTerm& 
   return result;
 }
 
-Plan make_plan(const Eval& node) {
+Places find_places(const Eval& node) {
   const EinsumLabels labels = labels_of(node);
   std::map<EinsumLabel, uint64_t> sizes;
   EinsumTerm summed;
@@ -80,14 +80,14 @@ Plan make_plan(const Eval& node) {
       if (is_new && std::ranges::count(labels.output, label) == 0) summed.push_back(label);
     }
   }
-  Plan plan;
-  for (const EinsumLabel label : labels.output) plan.outer.push_back(sizes[label]);
-  for (const EinsumLabel label : summed) plan.inner.push_back(sizes[label]);
+  Places places;
+  for (const EinsumLabel label : labels.output) places.outer.push_back(sizes[label]);
+  for (const EinsumLabel label : summed) places.inner.push_back(sizes[label]);
   for (uint32_t i = 0; i < node.input_count(); ++i) {
-    plan.outer_strides.push_back(strides_along(labels.output, labels.inputs[i], node.shape(i)));
-    plan.inner_strides.push_back(strides_along(summed, labels.inputs[i], node.shape(i)));
+    places.outer_strides.push_back(strides_along(labels.output, labels.inputs[i], node.shape(i)));
+    places.inner_strides.push_back(strides_along(summed, labels.inputs[i], node.shape(i)));
   }
-  return plan;
+  return places;
 }
 
 uint64_t offset_of(uint64_t place, std::span<const uint64_t> sizes, std::span<const uint64_t> strides) {
@@ -103,18 +103,19 @@ uint64_t offset_of(uint64_t place, std::span<const uint64_t> sizes, std::span<co
 template <typename C>
 class Summation {
  public:
-  Summation(const Plan& plan, const std::vector<std::vector<C>>& data) : plan_(plan), data_(data), at_(data.size()) {
-    if (plan.inner.empty()) return;
-    row_ = plan.inner.back();
-    for (size_t i = 0; i + 1 < plan.inner.size(); ++i) rows_ *= plan.inner[i];
+  Summation(const Places& places, const std::vector<std::vector<C>>& data)
+      : places_(places), data_(data), at_(data.size()) {
+    if (places.inner.empty()) return;
+    row_ = places.inner.back();
+    for (size_t i = 0; i + 1 < places.inner.size(); ++i) rows_ *= places.inner[i];
   }
 
   C element(uint64_t place) {
     C sum = 0;
     for (uint64_t r = 0; r < rows_ && row_ != 0; ++r) {
       for (size_t i = 0; i < data_.size(); ++i) {
-        at_[i] = data_[i].data() + offset_of(place, plan_.outer, plan_.outer_strides[i]) +
-                 offset_of(r * row_, plan_.inner, plan_.inner_strides[i]);
+        at_[i] = data_[i].data() + offset_of(place, places_.outer, places_.outer_strides[i]) +
+                 offset_of(r * row_, places_.inner, places_.inner_strides[i]);
       }
       sum = add_row(sum);
     }
@@ -130,9 +131,9 @@ class Summation {
     }
     return sum;
   }
-  uint64_t step(size_t input) const { return plan_.inner.empty() ? 0 : plan_.inner_strides[input].back(); }
+  uint64_t step(size_t input) const { return places_.inner.empty() ? 0 : places_.inner_strides[input].back(); }
 
-  const Plan& plan_;
+  const Places& places_;
   const std::vector<std::vector<C>>& data_;
   std::vector<const C*> at_;
   uint64_t row_ = 1;
@@ -140,16 +141,16 @@ class Summation {
 };
 
 void eval_einsum(Eval& node) {
-  const Plan plan = make_plan(node);
+  const Places places = find_places(node);
   uint64_t terms = 1;
-  for (const uint64_t size : plan.inner) terms = std::min(terms * std::clamp<uint64_t>(size, 1, kGrain), kGrain);
+  for (const uint64_t size : places.inner) terms = std::min(terms * std::clamp<uint64_t>(size, 1, kGrain), kGrain);
   with_carrier(node.dtype(0), [&](auto zero) {
     using C = decltype(zero);
     std::vector<std::vector<C>> data;
     for (uint32_t i = 0; i < node.input_count(); ++i) data.push_back(node.load<C>(i));
     std::vector<C> result(node.out_count(0));
     parallel_for(result.size(), std::max<uint64_t>(kGrain / terms, 1), [&](uint64_t begin, uint64_t end) {
-      Summation<C> summation(plan, data);
+      Summation<C> summation(places, data);
       for (uint64_t i = begin; i < end; ++i) result[i] = summation.element(i);
     });
     node.store(0, std::move(result));
