@@ -27,8 +27,9 @@ template <typename... Find>
 Form first_of(const Layer& layer, Find... find) {
   Form form;
   const auto take = [&](auto found) {
-    if (found) form.kind = *std::move(found);
-    return found.has_value();
+    const bool is_found = found.has_value();
+    if (is_found) form.kind = *std::move(found);
+    return is_found;
   };
   static_cast<void>((take(find(layer)) || ...));
   return form;
