@@ -74,14 +74,22 @@ std::optional<ir::Model> find_source(const engine::Manifest& manifest) {
   return std::holds_alternative<Error>(loaded) ? std::nullopt : std::get<0>(std::move(loaded));
 }
 
+bool lacks_device(const engine::Manifest& manifest, const FoundDevices& here) {
+  const std::vector<engine::Fingerprint> found = here.fingerprints();
+  return !std::ranges::all_of(manifest.devices, [&](const engine::Fingerprint& device) {
+    return std::ranges::find(found, device.device, &engine::Fingerprint::device) != found.end();
+  });
+}
+
 [[noreturn]] void fail_without_source(const std::filesystem::path& path, const engine::Manifest& manifest,
-                                      const std::string& difference) {
+                                      const std::string& difference, bool is_device_gone) {
   if (difference.empty()) {
     throw Error(ErrorCode::usage, fmt::format("`{}` has no weights, and its model is no longer at `{}`",
                                               printable(path.string()), printable(manifest.source)))
         .remedied_by("refit_from");
   }
-  fail(ErrorCode::usage, "`{}` was built for another machine ({}), and its model is no longer at `{}`: build it again",
+  fail(is_device_gone ? ErrorCode::unsupported : ErrorCode::usage,
+       "`{}` was built for another machine ({}), and its model is no longer at `{}`: build it again",
        printable(path.string()), difference, printable(manifest.source));
 }
 
@@ -106,7 +114,7 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
     return std::make_unique<EngineSession>(std::move(origin), std::move(plans));
   }
   origin->model = refit.empty() ? find_source(manifest) : load_refit(refit, manifest);
-  if (!origin->model) fail_without_source(path, manifest, difference);
+  if (!origin->model) fail_without_source(path, manifest, difference, lacks_device(manifest, *devices));
   if (!difference.empty()) {
     findings.warn("engine_plan", "",
                   fmt::format("`{}` was built for another machine ({}): built anew from `{}`", printable(path.string()),
