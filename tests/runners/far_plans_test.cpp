@@ -57,5 +57,23 @@ TEST(FarPlans, AreRefusedWhereTheirDeviceIsGone) {
             std::string::npos);
 }
 
+TEST(FarPlans, LeaveNothingWhereMemoryOfTheDeviceEnds) {
+  const TemporaryFolder folder;
+  const ir::Model model = testing_support::parsed(kModel);
+  const auto backend =
+      testing_support::far_backend(testing_support::far::Refuses::nothing,
+                                   [](testing_support::FarDevice& far) { far.state().allocations_left = 0; });
+  Diagnostics findings;
+  try {
+    backend->build_plan(model, {}, folder.path() / "a.engine", findings);
+    FAIL();
+  } catch (const Error& error) {
+    EXPECT_EQ(exit_status(error.code()), kExitUndecided);
+    EXPECT_NE(error.line().find("the MatMul node of `a`: far has no memory left on purpose"), std::string::npos)
+        << error.line();
+  }
+  EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
+}
+
 }  // namespace
 }  // namespace assay

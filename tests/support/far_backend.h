@@ -5,18 +5,26 @@
 
 namespace assay::testing_support {
 
-// The backend of this name, which may also be `engine-far`, the engine on the far device, or `engine-turns`, on the far
-// device and the host by turns.
-inline exec::BackendPtr find_any_backend(const std::string& name) {
-  const bool takes_turns = name == "engine-turns";
-  if (!takes_turns && name != "engine-far") return exec::find_backend(name);
+using FarSetter = std::function<void(FarDevice& far)>;
+
+// The engine on a far device, which `set` changes before it is used, and the host.
+inline exec::BackendPtr far_backend(
+    far::Refuses refuses, const FarSetter& set = [](FarDevice&) {}) {
   return backends::make_engine_backend([=](const exec::SessionOptions& options, Diagnostics& findings) {
     const backends::DevicesPtr found = backends::find_devices(options, findings);
     const std::shared_ptr<const engine::Device> host(found, &found->first());
-    const auto refuses = takes_turns ? far::Refuses::some : far::Refuses::nothing;
+    const auto far = std::make_shared<FarDevice>(*host, refuses);
+    set(*far);
     return std::make_shared<const backends::FoundDevices>(
-        std::vector<std::shared_ptr<const engine::Device>>{std::make_shared<FarDevice>(*host, refuses), host});
+        std::vector<std::shared_ptr<const engine::Device>>{far, host});
   });
+}
+
+// The backend of this name, which may also be `engine-far`, the engine on the far device, or `engine-turns`, on the far
+// device and the host by turns.
+inline exec::BackendPtr find_any_backend(const std::string& name) {
+  if (name == "engine-far") return far_backend(far::Refuses::nothing);
+  return name == "engine-turns" ? far_backend(far::Refuses::some) : exec::find_backend(name);
 }
 
 }  // namespace assay::testing_support

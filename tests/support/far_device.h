@@ -1,20 +1,42 @@
 #pragma once
 
+#include <atomic>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <memory>
 #include <numeric>
 #include <stdexcept>
+#include <string>
+#include <thread>
 #include <vector>
 
+#include "base/error.h"
 #include "engine/device/device.h"
+#include "engine/device/host_marks.h"
 #include "engine/weights/packed_weights.h"
 
 namespace assay::testing_support {
 namespace far {
 
-// The layers that the far device leaves to the host.
-enum class Refuses : uint8_t { nothing, some };
+// The layers that the far device leaves to others.
+enum class Refuses : uint8_t { nothing, some, others };
+
+// What queues and memory of one far device have in common: what was transferred, and failures on purpose.
+struct State {
+  std::atomic<int> uploads = 0;
+  std::atomic<int> downloads = 0;
+  std::atomic<uint64_t> downloaded_bytes = 0;
+  std::atomic<int64_t> held_bytes = 0;
+  std::atomic<int> allocations_left = -1;  // 0: the next one fails; below: none does
+  std::atomic<int> kernels_left = -1;      // likewise, at the wait
+  std::atomic<int> downloads_left = -1;    // likewise
+  std::chrono::milliseconds delay{};       // of each wait, before its work
+};
+
+inline void count_down(std::atomic<int>& left, assay::ErrorCode code, const char* message) {
+  if (left >= 0 && left-- == 0) throw assay::Error(code, message);
+}
 
 inline constexpr uint64_t kShift = uint64_t{1} << 62;  // beyond all pointers
 
@@ -39,33 +61,53 @@ inline engine::Arguments near_from(const engine::Arguments& far) {
 
 class FarQueue final : public engine::Queue {
  public:
-  explicit FarQueue(std::unique_ptr<engine::Queue> near) : near_(std::move(near)) {}
+  FarQueue(std::unique_ptr<engine::Queue> near, std::shared_ptr<State> state)
+      : near_(std::move(near)), state_(std::move(state)) {}
 
   void upload(std::span<const std::byte> from, engine::Address to) override {
-    add([from, to](engine::Queue&) { std::memcpy(engine::host_bytes(near_from(to)), from.data(), from.size()); });
+    add([=, this](engine::Queue&) {
+      ++state_->uploads;
+      std::memcpy(engine::host_bytes(near_from(to)), from.data(), from.size());
+    });
   }
   void download(engine::Address from, std::span<std::byte> to) override {
-    add([from, to](engine::Queue&) { std::memcpy(to.data(), engine::host_bytes(near_from(from)), to.size()); });
+    add([=, this](engine::Queue&) {
+      count_down(state_->downloads_left, ErrorCode::backend, "a download failed on purpose");
+      ++state_->downloads;
+      state_->downloaded_bytes += to.size();
+      std::memcpy(to.data(), engine::host_bytes(near_from(from)), to.size());
+    });
   }
   void wait() override {
     const std::vector<std::function<void(engine::Queue&)>> work = std::move(work_);
     work_.clear();
+    if (!work.empty()) std::this_thread::sleep_for(state_->delay);
     for (const auto& piece : work) piece(*near_);
     near_->wait();
   }
+  void mark() override {
+    add([this](engine::Queue&) { marks_.add(); });
+  }
+  std::vector<double> seconds() override { return marks_.take(); }
   void add(std::function<void(engine::Queue&)> piece) { work_.push_back(std::move(piece)); }
+  void run(engine::Call& call) {
+    add([&call, this](engine::Queue& near) {
+      count_down(state_->kernels_left, ErrorCode::backend, "a kernel failed on purpose");
+      call.run(near);
+    });
+  }
 
  private:
   std::unique_ptr<engine::Queue> near_;
+  std::shared_ptr<State> state_;
   std::vector<std::function<void(engine::Queue&)>> work_;
+  engine::HostMarks marks_;
 };
 
 class FarCall final : public engine::Call {
  public:
   explicit FarCall(std::unique_ptr<engine::Call> near) : near_(std::move(near)) {}
-  void run(engine::Queue& queue) override {
-    dynamic_cast<FarQueue&>(queue).add([this](engine::Queue& near) { near_->run(near); });
-  }
+  void run(engine::Queue& queue) override { dynamic_cast<FarQueue&>(queue).run(*near_); }
   void rebind(const engine::Arguments& arguments) override { near_->rebind(near_from(arguments)); }
   engine::Call& near() { return *near_; }
 
@@ -108,7 +150,8 @@ class NearWeights final : public engine::PackedWeights {
 
 class FarImplementation final : public engine::Implementation {
  public:
-  FarImplementation(const engine::Implementation& near, Refuses refuses) : near_(near), refuses_(refuses) {}
+  FarImplementation(const engine::Implementation& near, Refuses refuses, std::shared_ptr<State> state)
+      : near_(near), refuses_(refuses), state_(std::move(state)) {}
   std::string_view name() const override { return near_.name(); }
   std::vector<std::string> variants(const engine::Layer& layer) const override { return near_.variants(layer); }
   bool yields(const engine::Layer& layer) const override { return near_.yields(layer); }
@@ -123,11 +166,13 @@ class FarImplementation final : public engine::Implementation {
  private:
   bool is_refused(const engine::Layer& layer) const {
     const std::string_view name = engine::layer_name(*layer.model, layer.node);
-    return refuses_ == Refuses::some && std::accumulate(name.begin(), name.end(), 0) % 2 == 0;
+    const bool is_even = std::accumulate(name.begin(), name.end(), 0) % 2 == 0;
+    return refuses_ != Refuses::nothing && is_even == (refuses_ == Refuses::some);
   }
 
   const engine::Implementation& near_;
   Refuses refuses_;
+  std::shared_ptr<State> state_;
 };
 
 }  // namespace far
@@ -136,24 +181,33 @@ class FarImplementation final : public engine::Implementation {
 // It computes with the kernels of the host: whatever it finds wrong, a real device would find too.
 class FarDevice final : public engine::Device {
  public:
-  explicit FarDevice(const engine::Device& host, far::Refuses refuses = far::Refuses::nothing)
-      : host_(host), free_bytes_(host.free_bytes()) {
+  explicit FarDevice(const engine::Device& host, far::Refuses refuses = far::Refuses::nothing, std::string name = "far")
+      : host_(host), name_(std::move(name)), rules_(host.rules()), free_bytes_(host.free_bytes()) {
     for (const engine::Implementation* const near : host.implementations()) {
-      owned_.push_back(std::make_unique<far::FarImplementation>(*near, refuses));
+      owned_.push_back(std::make_unique<far::FarImplementation>(*near, refuses, state_));
       all_.push_back(owned_.back().get());
     }
   }
 
-  std::string_view name() const override { return "far"; }
+  std::string_view name() const override { return name_; }
   bool is_host() const override { return false; }
   engine::LayoutRule layout_rule(const engine::Layer& layer) const override { return host_.layout_rule(layer); }
   std::span<const engine::Implementation* const> implementations() const override { return all_; }
-  const engine::LoweringRules& rules() const override { return host_.rules(); }
+  const engine::LoweringRules& rules() const override { return rules_; }
   std::unique_ptr<engine::Kernel> make_copy(const engine::TensorDesc& from,
                                             const engine::TensorDesc& to) const override {
     return far::made_far(host_.make_copy(from, to));
   }
-  engine::Buffer allocate(uint64_t size_bytes) const override { return far::far_from(host_.allocate(size_bytes)); }
+  engine::Buffer allocate(uint64_t size_bytes) const override {
+    far::count_down(state_->allocations_left, ErrorCode::limit, "far has no memory left on purpose");
+    const engine::Buffer near = host_.allocate(size_bytes);
+    state_->held_bytes += static_cast<int64_t>(size_bytes);
+    const auto give_back = [near, state = state_](const void*) {
+      std::memset(engine::host_bytes(near.first), 0xff, near.bytes);  // whoever still reads it sees no numbers
+      state->held_bytes -= static_cast<int64_t>(near.bytes);
+    };
+    return far::far_from({near.first, near.bytes, std::shared_ptr<const void>(near.owner.get(), give_back)});
+  }
   void fill_sample(const engine::Buffer& buffer, tensor::DType dtype) const override {
     host_.fill_sample({far::near_from(buffer.first), buffer.bytes, buffer.owner}, dtype);
   }
@@ -161,11 +215,14 @@ class FarDevice final : public engine::Device {
   uint64_t free_bytes() const override { return free_bytes_; }
   void set_free_bytes(uint64_t bytes) { free_bytes_ = bytes; }
   std::unique_ptr<engine::Queue> make_queue() const override {
-    return std::make_unique<far::FarQueue>(host_.make_queue());
+    return std::make_unique<far::FarQueue>(host_.make_queue(), state_);
   }
   double measure(engine::Call& call, double budget, std::span<const engine::Extent>) const override {
     return host_.measure(dynamic_cast<far::FarCall&>(call).near(), budget, {});
   }
+  far::State& state() const { return *state_; }
+  std::shared_ptr<far::State> shared_state() const { return state_; }
+  engine::LoweringRules& own_rules() { return rules_; }
   uint64_t cache_bytes() const override { return host_.cache_bytes(); }
   engine::Fingerprint fingerprint() const override {
     engine::Fingerprint found = host_.fingerprint();
@@ -175,6 +232,9 @@ class FarDevice final : public engine::Device {
 
  private:
   const engine::Device& host_;
+  const std::string name_;
+  const std::shared_ptr<far::State> state_ = std::make_shared<far::State>();
+  engine::LoweringRules rules_;
   std::vector<std::unique_ptr<engine::Implementation>> owned_;
   std::vector<const engine::Implementation*> all_;
   uint64_t free_bytes_;

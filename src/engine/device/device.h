@@ -22,6 +22,10 @@ class Queue {
   virtual void download(Address from, std::span<std::byte> to) = 0;
   // Returns once all work is done. Throws the error of any work since the last call.
   virtual void wait() = 0;
+  // Adds a mark for times.
+  virtual void mark() = 0;
+  // Seconds from mark to mark since the last call, of work that is done.
+  virtual std::vector<double> seconds() = 0;
 };
 
 // The layout that a layer wants for its operands and results.
@@ -44,7 +48,7 @@ class Device {
   virtual const LoweringRules& rules() const = 0;
   // Copies a tensor from one layout to another.
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
-  // Memory that suits its kernels. Error (limit) if there is none left.
+  // Memory that suits its kernels. Error (limit) that names it if there is none left.
   virtual Buffer allocate(uint64_t size_bytes) const = 0;
   // Fills memory with ordinary numbers, to measure kernels on; of an undefined type: with such of any float.
   virtual void fill_sample(const Buffer& buffer, tensor::DType dtype) const = 0;

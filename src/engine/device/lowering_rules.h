@@ -9,7 +9,7 @@
 
 namespace assay::engine {
 
-// Properties of a device that decide how models are lowered for it.
+// Properties of a device that decide how models are lowered and planned for it.
 struct LoweringRules {
   // Types of its arithmetic. A model's other floats are widened to float32, and a permission to compute in them has no
   // effect.
@@ -20,6 +20,9 @@ struct LoweringRules {
   int64_t few_filters = 8;              // transposed convolutions with fewer are spelled as convolutions
   bool has_volumes = false;             // convolutions and pools over three dims
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
+
+  double least_work = 1e4;     // steps of a part that is planned at all: multiplications and elements
+  double work_of_node = 1e6;   // of the reference, while one node is lowered and planned
 
   bool has(tensor::DType dtype) const { return std::ranges::find(computes, dtype) != computes.end(); }
 };

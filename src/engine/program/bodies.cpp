@@ -36,13 +36,16 @@ std::unique_ptr<const BodyPart> make_body(const ir::Model& model, const ops::Inf
 
 }  // namespace
 
-void add_bodies(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const BodyTarget& target) {
+bool add_bodies(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const BodyTarget& target) {
+  bool is_any = false;
   for (const ir::GraphId body : model.bodies(model[node])) {
     const auto outputs = model.outputs(body);
     const bool is_named = std::ranges::all_of(outputs, [](const ir::Use& use) { return use.value.valid(); });
-    if (is_named && has_work_below(model, inference, body))
-      target.bodies.emplace(body, make_body(model, inference, body, target));
+    if (!is_named || !has_work_below(model, inference, body)) continue;
+    target.bodies.emplace(body, make_body(model, inference, body, target));
+    is_any = true;
   }
+  return is_any;
 }
 
 }  // namespace assay::engine

@@ -26,7 +26,7 @@ struct BodyTarget {
   BodyParts& bodies;
 };
 
-// Adds those bodies of a node that hold work.
-void add_bodies(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const BodyTarget& target);
+// Adds those bodies of a node that hold work. True if there are any.
+bool add_bodies(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const BodyTarget& target);
 
 }  // namespace assay::engine

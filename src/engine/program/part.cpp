@@ -12,8 +12,6 @@ namespace {
 
 constexpr size_t kKeptPlans = 16;     // of a part
 constexpr size_t kPlannedAnyway = 8;  // sizes of a part, before it counts what planning another one costs
-constexpr double kLeastWork = 1e4;    // steps, of what is planned at all
-constexpr double kWorkOfNode = 1e6;   // steps of the reference while a node is lowered and planned
 
 ops::InputTypes input_types(const ir::Model& model, const PartShapes& shapes) {
   ops::InputTypes types;
@@ -77,6 +75,7 @@ ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWei
   options.packed = std::move(packed);
   options.uploaded = std::move(uploaded);
   options.shares_constants = true;
+  options.is_part = true;
   options.tactics.replayed.clear();
   options.tactics.measures = false;
   return options;
@@ -94,8 +93,9 @@ std::shared_ptr<const PlannedPart> Part::plan(const PartShapes& shapes) const {
 }
 
 bool Part::is_worth(const PartShapes& shapes) const {
-  const double planning = kWorkOfNode * model_[model_.main_graph()].node_count;
-  return work_of(shapes) >= (planned_ < kPlannedAnyway ? kLeastWork : planning);
+  const LoweringRules& rules = devices_.first().rules();
+  const double planning = rules.work_of_node * model_[model_.main_graph()].node_count;
+  return work_of(shapes) >= (planned_ < kPlannedAnyway ? rules.least_work : planning);
 }
 
 // Elements that are computed, and multiply-accumulates, as far as sizes are known; of a body, in one iteration.

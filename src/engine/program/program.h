@@ -24,7 +24,7 @@ struct Slot {
     arena,     // of each context
     constant,  // of the model
     input,     // memory of the caller
-    output,    // likewise
+    output,    // likewise; on a device that is not the host: memory of its own, which others may hold
     datum,     // whatever a reference step makes; its shape may depend on data
   };
   Place place = Place::arena;
@@ -33,7 +33,9 @@ struct Slot {
   size_t device = 0;                         // number of the device whose memory it is
   uint64_t offset = 0;                       // in the arena, or in what it is a view of
   const tensor::Tensor* constant = nullptr;  // of constants
-  std::optional<size_t> base;                // of views: the slot whose memory it is part of, which is no view
+  // Set of views: the slot whose memory it is part of, which is no view. If that is an input or a datum, the view may
+  // be on another device: the value is copied there when it is looked at.
+  std::optional<size_t> base;
 };
 
 // One call of a plan.
@@ -51,6 +53,7 @@ struct Step {
   size_t device = 0;               // number of the device that computes it; of a transfer, the one that is not the host
   bool is_transfer = false;        // copies its operand from one device to another
   std::vector<size_t> waits = {};  // numbers of devices whose work has to be done before it
+  bool passes_operands = false;    // hands them to parts on the device where they lie
 };
 
 struct ProgramOptions {
@@ -61,6 +64,7 @@ struct ProgramOptions {
   std::shared_ptr<KeptWeights> packed;                               // shared with other programs of the same constants
   std::shared_ptr<UploadedConstants> uploaded = nullptr;             // likewise
   bool shares_constants = false;                                     // others read what its kernels have packed
+  bool is_part = false;                                              // inputs and outputs may lie on any device
   std::function<void(uint64_t done, uint64_t total)> on_layer = {};  // while it is planned
 };
 
@@ -86,6 +90,7 @@ class Program {
   // In the memory of all devices.
   uint64_t memory_bytes() const;
   UploadedConstants& uploaded() const { return *uploaded_; }
+  bool is_part() const { return is_part_; }
   // Bodies of reference steps that are planned when their sizes come.
   const std::map<ir::GraphId, std::unique_ptr<const BodyPart>>& bodies() const { return bodies_; }
   // The slot of a value in the order of the model's dims; nullopt: there is no such value.
@@ -98,6 +103,7 @@ class Program {
   std::unique_ptr<const ops::Inference> inference_;
   std::shared_ptr<KeptWeights> packed_;
   std::shared_ptr<UploadedConstants> uploaded_;
+  const bool is_part_;
   std::vector<std::unique_ptr<PackedWeights>> uploaded_weights_;  // by device, without the host
   std::vector<Slot> slots_;
   std::vector<Step> steps_;

@@ -9,6 +9,7 @@
 #include "engine/lowering/lower.h"
 #include "engine/program/bodies.h"
 #include "engine/program/views.h"
+#include "ir/verify.h"
 #include "tensor/derived.h"
 
 namespace assay::engine {
@@ -91,10 +92,11 @@ size_t ProgramBuilder::add_slot(Slot slot) {
 void ProgramBuilder::add_given_slots() {
   const ir::Graph& graph = model_[model_.main_graph()];
   for (const ir::ValueId input : graph.inputs) {
-    add_slot({.place = Slot::Place::input,
-              .value = input,
-              .desc = find_desc(model_, *program_.inference_, input).value_or(TensorDesc()),
-              .device = host()});
+    const size_t slot = add_slot({.place = Slot::Place::input,
+                                  .value = input,
+                                  .desc = find_desc(model_, *program_.inference_, input).value_or(TensorDesc()),
+                                  .device = host()});
+    if (options_.is_part) anywhere_.insert(slot);
   }
   for (const ir::ValueId value : graph.initializers) {
     const ir::Value& facts = model_[value];
@@ -251,7 +253,9 @@ void ProgramBuilder::release_packed(const Layer& layer, const std::vector<bool>&
 bool ProgramBuilder::add_layer(const Layer& layer) {
   form_of(layer);  // for all copies
   for (size_t device = 0; device < program_.devices_.count(); ++device) {
-    if (add_layer_on(layer, device)) return true;
+    const auto add = [&] { return add_layer_on(layer, device); };
+    const bool is_added = device == host() ? add() : with_frame([&] { return ir::describe(model_, layer.node); }, add);
+    if (is_added) return true;
   }
   require_replayed(layer);
   return false;
@@ -308,22 +312,24 @@ size_t ProgramBuilder::readable_slot(ir::ValueId value) {
 void ProgramBuilder::add_reference(ir::NodeId node) {
   Step step{.node = node, .tactic = std::string(kReferenceTactic), .kernel = nullptr};
   step.device = host();
+  step.passes_operands =
+      add_bodies(model_, *program_.inference_, node,
+                 {program_.devices_, part_options(options_, program_.packed_, program_.uploaded_), program_.bodies_}) &&
+      host() != 0;
   for (const ir::Use& use : model_[node].operands) {
     if (use.value.valid() && !slots_of_.contains(use.value)) {
       fail(ErrorCode::unsupported, "the engine cannot read the sparse tensor `{}`",
            printable(model_.text(model_[use.value].name)));
     }
-    step.inputs.push_back(use.value.valid() ? std::optional(readable_slot(use.value)) : std::nullopt);
+    step.inputs.push_back(use.value.valid() ? std::optional(operand_slot(step, use.value)) : std::nullopt);
   }
   for (const ir::ValueId value : captured_values(model_, node)) {
-    if (slots_of_.contains(value)) step.captured.emplace_back(value, readable_slot(value));
+    if (slots_of_.contains(value)) step.captured.emplace_back(value, operand_slot(step, value));
   }
   for (const ir::ValueId value : model_[node].results) {
     step.outputs.push_back(value.valid() ? std::optional(datum_slot(value)) : std::nullopt);
   }
-  program_.steps_.push_back(std::move(step));
-  add_bodies(model_, *program_.inference_, node,
-             {program_.devices_, part_options(options_, program_.packed_, program_.uploaded_), program_.bodies_});
+  add_datum_step(std::move(step));
 }
 
 size_t ProgramBuilder::datum_slot(ir::ValueId value) {
@@ -333,11 +339,18 @@ size_t ProgramBuilder::datum_slot(ir::ValueId value) {
                    .device = host()});
 }
 
+void ProgramBuilder::finish_output(ir::ValueId value) {
+  if (options_.is_part)
+    program_.plain_slots_[value] = passed_slot(value);
+  else
+    readable_slot(value);
+}
+
 // Outputs and kept values are given in the order of the model's dims.
 void ProgramBuilder::finish_outputs() {
   for (const std::set<ir::ValueId>* values : {&outputs_, &kept_}) {
     for (const ir::ValueId value : *values) {
-      if (slots_of_.contains(value)) readable_slot(value);
+      if (slots_of_.contains(value)) finish_output(value);
     }
   }
   // Data shown by a view has to stay until it is given out.

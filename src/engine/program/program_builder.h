@@ -62,7 +62,14 @@ class ProgramBuilder {
   size_t add_slot(Slot slot);
   // A plain slot or a datum, for the reference.
   size_t readable_slot(ir::ValueId value);
+  // Such a slot where the value was made, for parts.
+  size_t passed_slot(ir::ValueId value);
+  size_t operand_slot(const Step& step, ir::ValueId value) {
+    return step.passes_operands ? passed_slot(value) : readable_slot(value);
+  }
+  void add_datum_step(Step step);
   void finish_outputs();
+  void finish_output(ir::ValueId value);
   size_t root(size_t slot) const { return program_.slots_[slot].base.value_or(slot); }
   bool reads_any(const Step& step, const std::set<size_t>& roots) const;
   std::vector<Lifetime> find_lifetimes() const;
@@ -79,6 +86,7 @@ class ProgramBuilder {
   std::set<ir::ValueId> kept_;
   std::map<ir::ValueId, std::vector<size_t>> slots_of_;
   std::map<ir::NodeId, size_t> wholes_;  // slots of results of which parts are in place
+  std::set<size_t> anywhere_;            // inputs and datums that may lie on any device
 };
 
 }  // namespace assay::engine

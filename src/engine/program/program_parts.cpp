@@ -19,13 +19,14 @@ void ProgramBuilder::add_part(const std::vector<ir::NodeId>& nodes) {
   const std::set<ir::NodeId> inside(nodes.begin(), nodes.end());
   Step step{.node = nodes.back(), .tactic = std::string(kPartTactic), .kernel = nullptr};
   step.device = host();
+  step.passes_operands = host() != 0;
   for (const ir::ValueId value : ir::outer_values(model_, nodes)) {
     if (const tensor::Tensor* const constant = constant_of(model_, *program_.inference_, value)) {
       excerpt.constants.emplace(value, *constant);
       continue;
     }
     excerpt.inputs.push_back(value);
-    step.inputs.emplace_back(readable_slot(value));
+    step.inputs.emplace_back(operand_slot(step, value));
   }
   for (const ir::NodeId node : nodes) {
     for (const ir::ValueId value : model_[node].results) {
@@ -37,7 +38,7 @@ void ProgramBuilder::add_part(const std::vector<ir::NodeId>& nodes) {
   step.part = std::make_shared<const Part>(ir::make_excerpt(model_, excerpt), program_.devices_,
                                            part_options(options_, program_.packed_, program_.uploaded_));
   step.part_nodes = nodes;
-  program_.steps_.push_back(std::move(step));
+  add_datum_step(std::move(step));
 }
 
 }  // namespace assay::engine

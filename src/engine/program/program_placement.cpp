@@ -111,7 +111,7 @@ void ProgramBuilder::place() {
   for (size_t i = 0; i < lifetimes.size(); ++i) {
     const Slot& slot = program_.slots_[i];
     const bool is_released =
-        slot.place == Slot::Place::datum && !outputs_.contains(slot.value) && lifetimes[i].last < end;
+        slot.place == Slot::Place::datum && !slot.base && !outputs_.contains(slot.value) && lifetimes[i].last < end;
     if (is_released) program_.steps_[lifetimes[i].last].released.push_back(i);
   }
   for (size_t device = 0; device < program_.devices_.count(); ++device) {

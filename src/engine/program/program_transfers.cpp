@@ -60,6 +60,12 @@ size_t ProgramBuilder::slot_on(ir::ValueId value, size_t device) {
     there.device = device;
     return add_slot(std::move(there));
   }
+  if (anywhere_.contains(root(near)) && slot.desc.exists()) {  // copied there when a run looks at it
+    Slot there = slot;
+    there.device = device;
+    there.base = root(near);
+    return add_slot(std::move(there));
+  }
   if (slot.device != host() && device != host()) return add_transfer(slot_on(value, host()), device);
   const bool is_whole = !slot.desc.exists() || is_dense(slot.desc);
   return add_transfer(is_whole ? near : slot_in(value, make_desc(slot.desc.dtype, slot.desc.dims), slot.device),
@@ -83,36 +89,65 @@ size_t ProgramBuilder::add_transfer(size_t from, size_t device) {
   return made;
 }
 
+// A device that has it already is asked first; what only the host has goes to any device from there on.
+size_t ProgramBuilder::passed_slot(ir::ValueId value) {
+  const std::vector<size_t>& slots = slots_of_.at(value);
+  const auto there = std::ranges::find_if(slots, [&](size_t slot) { return program_.slots_[slot].device != host(); });
+  if (there == slots.end() || anywhere_.contains(root(*there))) {
+    const size_t passed = readable_slot(value);
+    const Slot::Place place = program_.slots_[root(passed)].place;
+    if (place == Slot::Place::input || place == Slot::Place::datum) anywhere_.insert(root(passed));
+    return passed;
+  }
+  const Slot made = program_.slots_[*there];
+  const size_t passed = slot_in(value, make_desc(made.desc.dtype, made.desc.dims), made.device);
+  Slot& whole = program_.slots_[root(passed)];
+  if (whole.place == Slot::Place::arena) whole.place = Slot::Place::output;
+  return passed;
+}
+
+// A step on datums. Parts leave what they make where it lies.
+void ProgramBuilder::add_datum_step(Step step) {
+  for (const std::optional<size_t>& slot : step.outputs) {
+    if (slot && step.passes_operands) anywhere_.insert(*slot);
+  }
+  program_.steps_.push_back(std::move(step));
+}
+
 bool ProgramBuilder::reads_any(const Step& step, const std::set<size_t>& roots) const {
   return std::ranges::any_of(step.inputs, [&](const auto& slot) { return slot && roots.contains(root(*slot)); }) ||
          std::ranges::any_of(step.captured, [&](const auto& one) { return roots.contains(root(one.second)); });
 }
 
-// A step that reads downloaded memory waits for the device. Memory of the host that a transfer reads or writes lives
-// until that device has been waited for.
+// A step that reads downloaded memory, or what another device has made, waits for that device. Memory that pending work
+// reads or writes, of the host or of datums, lives until then.
 void ProgramBuilder::add_waits(std::vector<Lifetime>& lifetimes) {
   struct Open {
-    std::vector<size_t> slots;  // of the host, in transfers
-    std::set<size_t> written;   // of these, by downloads
+    std::vector<size_t> slots;  // that have to stay
+    std::set<size_t> written;
   };
   std::map<size_t, Open> open;  // by device
   for (size_t i = 0; i < program_.steps_.size(); ++i) {
     Step& step = program_.steps_[i];
-    for (auto& [device, transfers] : open) {
-      const bool is_in_order = step.is_transfer && step.device == device;
-      if (is_in_order || !reads_any(step, transfers.written)) continue;
+    for (auto& [device, pending] : open) {
+      if (step.device == device || !reads_any(step, pending.written)) continue;
       step.waits.push_back(device);
-      for (const size_t slot : transfers.slots) lifetimes[slot].last = std::max(lifetimes[slot].last, i);
-      transfers = {};
+      for (const size_t slot : pending.slots) lifetimes[slot].last = std::max(lifetimes[slot].last, i);
+      pending = {};
     }
-    if (!step.is_transfer) continue;
-    const bool is_download = program_.slots_[*step.outputs[0]].device == host();
-    const size_t on_host = root(is_download ? *step.outputs[0] : *step.inputs[0]);
-    open[step.device].slots.push_back(on_host);
-    if (is_download) open[step.device].written.insert(on_host);
+    if (step.device == host()) continue;
+    Open& pending = open[step.device];
+    for (const auto* slots : {&step.inputs, &step.outputs}) {
+      for (const std::optional<size_t>& slot : *slots) {
+        if (slot && program_.slots_[root(*slot)].device == host()) pending.slots.push_back(root(*slot));
+      }
+    }
+    for (const std::optional<size_t>& slot : step.outputs) {
+      if (slot) pending.written.insert(root(*slot));
+    }
   }
-  for (const auto& [device, transfers] : open) {
-    for (const size_t slot : transfers.slots) lifetimes[slot].last = program_.steps_.size();
+  for (const auto& [device, pending] : open) {
+    for (const size_t slot : pending.slots) lifetimes[slot].last = program_.steps_.size();
   }
 }
 

@@ -16,32 +16,11 @@ namespace {
 
 bool may_move(Slot::Place place) { return place != Slot::Place::arena && place != Slot::Place::constant; }
 
-std::span<std::byte> writable(const tensor::Datum& datum) {
-  const tensor::Bytes bytes = datum.tensor().bytes();
-  return {const_cast<std::byte*>(bytes.data()), bytes.size()};
-}
-
 // True if the datum lies at the place, where an earlier run left it.
 bool lies_at(const tensor::Datum& datum, std::span<const std::byte> place) {
   if (!datum.is_tensor() || place.empty()) return false;
   const tensor::Bytes bytes = datum.tensor().bytes();
   return bytes.data() == place.data() && bytes.size() == place.size();
-}
-
-tensor::Tensor with_own_memory(const tensor::Tensor& tensor) {
-  if (!tensor.storage() || !tensor::is_borrowed(*tensor.storage())) return tensor;
-  const tensor::Bytes bytes = tensor.bytes();
-  return tensor::Tensor(tensor.dtype(), tensor.shape(), tensor::make_owned({bytes.begin(), bytes.end()}));
-}
-
-// A result of the reference in memory of its own: it may be an operand in the arena, which is written anew soon.
-tensor::Datum with_own_memory(const tensor::Datum& made) {
-  if (made.is_tensor()) return with_own_memory(made.tensor());
-  if (made.is_map()) return tensor::Datum::map(with_own_memory(made.keys()), with_own_memory(made.values()));
-  if (!made.is_sequence()) return made;
-  std::vector<tensor::Datum> items;
-  for (const tensor::Datum& item : made.items()) items.push_back(with_own_memory(item));
-  return tensor::Datum::sequence(std::move(items));
 }
 
 ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* hook) {
@@ -50,24 +29,6 @@ ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* h
 }
 
 }  // namespace
-
-// With a limit, memory that larger programs needed is not kept for small ones.
-void Arena::reserve(const Device& device, uint64_t bytes, ops::LiveMemory& account, bool is_limited) {
-  const bool is_counted = is_limited && device.is_host();
-  if (memory_.owner && bytes <= memory_.bytes && (!is_counted || bytes >= memory_.bytes / 2)) return;
-  if (is_counted) account.give_back(memory_.bytes);
-  memory_ = {};
-  const uint64_t most = is_counted ? account.left(bytes) : device.free_bytes();
-  if (bytes > most) {
-    throw Error(ErrorCode::limit,
-                fmt::format("the engine needs {} of memory for values{}, {} are {}", human_bytes(bytes),
-                            device.is_host() ? "" : fmt::format(" on {}", device.name()), human_bytes(most),
-                            is_counted ? "left" : "available"))
-        .remedied_by("max_memory");
-  }
-  memory_ = device.allocate(bytes);
-  if (is_counted) account.hold(bytes);
-}
 
 Context::Context(const Program& program, const ContextPlace& place, bool profiles)
     : program_(program),
@@ -104,11 +65,13 @@ void Context::bind_to_arenas() {
     side.arena.reserve(program_.devices()[device], program_.memory(device).bytes(), interpreter_.account().memory,
                        is_limited_);
     if (side.bound_to == side.arena.first().value) continue;
-    side.bound_to = side.arena.first().value;
     for (size_t i = 0; i < calls_.size(); ++i) {
       const Step& step = program_.steps()[i];
-      if (step.kernel && step.device == device && !is_rebound_[i]) rebind(i);
+      if (!step.kernel || step.device != device || is_rebound_[i]) continue;
+      const auto bind = [&] { rebind(i); };  // and upload constants
+      device == host() ? bind() : with_frame([&] { return frame_of(step); }, bind);
     }
+    side.bound_to = side.arena.first().value;
   }
 }
 
@@ -149,10 +112,11 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
       fail(ErrorCode::usage, "the engine does not keep `{}`",
            printable(program_.model().text(program_.model()[value].name)));
     const bool is_there = !program_.slots()[*slot].base && program_.slots()[*slot].place == Slot::Place::output;
-    if (is_there)
-      sink(value, datums_[*slot]);
-    else
-      sink(value, given_out(*slot));
+    const bool may_be_elsewhere = has_devices() && !program_.is_part();
+    const auto give = [&](const tensor::Datum& there) {
+      may_be_elsewhere ? sink(value, on_host(there)) : sink(value, there);
+    };
+    is_there ? give(datums_[*slot]) : give(given_out(*slot));
   }
 }
 
@@ -164,7 +128,12 @@ void Context::run_steps() {
     else
       run_step(i);
   }
-  for (const Side& side : sides_) side.queue->wait();
+  for (size_t device = 0; device < sides_.size(); ++device) wait_for(device);
+}
+
+void Context::wait_for(size_t device) {
+  with_frame([&] { return fmt::format("device {}", program_.devices()[device].name()); },
+             [&] { sides_[device].queue->wait(); });
 }
 
 // Work that was added still reads and writes memory of this run; its errors come after the first one.
@@ -176,7 +145,7 @@ void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
   const ir::Model& model = program_.model();
   for (size_t i = 0; i < program_.slots().size(); ++i) {
     const Slot& slot = program_.slots()[i];
-    if (slot.place != Slot::Place::input) continue;
+    if (slot.place != Slot::Place::input || slot.base) continue;
     const auto given = std::ranges::find(inputs, slot.value, &ops::InputDatum::value);
     const ir::TensorId fallback = model[slot.value].constant;
     if (given != inputs.end())
@@ -192,14 +161,14 @@ void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
   for (size_t i = 0; i < program_.slots().size(); ++i) {
     const Slot& slot = program_.slots()[i];
     if (slot.place != Slot::Place::output || slot.base) continue;
-    const auto place = places.find(slot.value);
+    const auto place = slot.device == host() ? places.find(slot.value) : places.end();
     const bool fits =
         place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;
     if (fits && lies_at(datums_[i], place->second.bytes)) continue;
     datums_[i] = tensor::Datum();
     tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes) : output_memory(i);
     datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
-    if (!fits) count(datums_[i]);
+    if (!fits && slot.device == host()) count(datums_[i]);
   }
 }
 
@@ -209,17 +178,27 @@ tensor::StoragePtr Context::output_memory(size_t slot) {
   for (const tensor::StoragePtr* const memory : {&last, &other}) {
     if (*memory == nullptr || memory->use_count() > 1) continue;
     std::atomic_thread_fence(std::memory_order_acquire);  // whoever let go of it has read it before
+    if (program_.slots()[slot].device != host()) static_cast<const DeviceStorage&>(**memory).renew();
     return *memory;
   }
   other = std::move(last);
-  require(program_.slots()[slot].desc.size_bytes());
-  last = tensor::make_owned(std::vector<std::byte>(program_.slots()[slot].desc.size_bytes()));
+  last = new_output_memory(program_.slots()[slot]);
   return last;
+}
+
+tensor::StoragePtr Context::new_output_memory(const Slot& slot) {
+  const uint64_t bytes = slot.desc.size_bytes();
+  if (slot.device != host()) {
+    const Device& device = program_.devices()[slot.device];
+    return std::make_shared<DeviceStorage>(DeviceStorage::Place{device, allocate_on(device, bytes)});
+  }
+  require(bytes);
+  return tensor::make_owned(std::vector<std::byte>(bytes));
 }
 
 Address Context::address_of_constant(size_t index) {
   const Slot& slot = program_.slots()[index];
-  if (slot.device == program_.devices().host()) return host_address(slot.constant->bytes().data());
+  if (slot.device == host()) return host_address(slot.constant->bytes().data());
   Buffer& held = constants_[index];
   if (!held.owner) held = program_.uploaded().get(*slot.constant, program_.devices()[slot.device]);
   return held.first;
@@ -227,18 +206,30 @@ Address Context::address_of_constant(size_t index) {
 
 Address Context::address_of(size_t index) {
   const Slot& slot = program_.slots()[index];
-  if (slot.base) return address_of(*slot.base) + slot.offset;
+  if (slot.base) return address_of_whole(*slot.base, slot.device) + slot.offset;
+  return address_of_whole(index, slot.device);
+}
+
+// The address of a slot that is no view, for a step of the device.
+Address Context::address_of_whole(size_t index, size_t device) {
+  const Slot& slot = program_.slots()[index];
   if (slot.place == Slot::Place::arena) return sides_[slot.device].arena.first() + slot.offset;
   if (slot.place == Slot::Place::constant) return address_of_constant(index);
-  if (slot.place == Slot::Place::output) return host_address(writable(datums_[index]).data());
   const tensor::Datum& datum = datums_[index];
   const bool fits =
-      datum.is_tensor() && datum.tensor().dtype() == slot.desc.dtype && datum.tensor().shape() == slot.desc.dims;
+      slot.place == Slot::Place::output ||
+      (datum.is_tensor() && datum.tensor().dtype() == slot.desc.dtype && datum.tensor().shape() == slot.desc.dims);
   if (!fits) {
     fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
          printable(program_.model().text(program_.model()[slot.value].name)));
   }
-  return host_address(datum.tensor().bytes().data());
+  if (device == host()) return host_address(datum.tensor().bytes().data());
+  return shared(index).on(program_.devices()[device]).first;
+}
+
+const DeviceStorage& Context::shared(size_t slot) {
+  datums_[slot] = shared_with_devices(datums_[slot]);
+  return *as_device_storage(datums_[slot].tensor());
 }
 
 void Context::set_arguments(const Step& step, Arguments& arguments) {
@@ -265,7 +256,7 @@ void Context::rebind(size_t index) {
 
 void Context::run_step(size_t index) {
   const Step& step = program_.steps()[index];
-  for (const size_t device : step.waits) sides_[device].queue->wait();
+  for (const size_t device : step.waits) wait_for(device);
   if (step.is_transfer) {
     run_transfer(step);
   } else if (step.part) {
@@ -278,14 +269,16 @@ void Context::run_step(size_t index) {
   for (const size_t slot : step.released) datums_[slot] = tensor::Datum();
 }
 
+std::string Context::frame_of(const Step& step) const {
+  return step.node.valid() ? ir::describe(program_.model(), step.node) : "a copy";
+}
+
 void Context::run_kernel(size_t index) {
   const Step& step = program_.steps()[index];
-  Queue& queue = *sides_[step.device].queue;
-  with_frame([&] { return step.node.valid() ? ir::describe(program_.model(), step.node) : "a copy"; },
+  with_frame([&] { return frame_of(step); },
              [&] {
                if (is_rebound_[index]) rebind(index);
-               calls_[index]->run(queue);
-               if (profiles_ || waits_for_each_) queue.wait();
+               add_work(step, [&](Queue& queue) { calls_[index]->run(queue); });
              });
 }
 
@@ -294,16 +287,31 @@ void Context::run_transfer(const Step& step) {
   const uint64_t bytes = to.desc.size_bytes();
   const Address from = address_of(*step.inputs[0]);
   const Address there = address_of(*step.outputs[0]);
-  Queue& queue = *sides_[step.device].queue;
-  if (to.device == program_.devices().host())
-    queue.download(from, {host_bytes(there), bytes});
-  else
-    queue.upload({host_bytes(from), bytes}, there);
-  if (profiles_ || waits_for_each_) queue.wait();
+  add_work(step, [&](Queue& queue) {
+    if (to.device == host())
+      queue.download(from, {host_bytes(there), bytes});
+    else
+      queue.upload({host_bytes(from), bytes}, there);
+  });
 }
 
-// With one thread, the calling one does all the work.
+// Adds the work of a step to the queue of its device, and marks it where times are asked for.
+template <typename Add>
+void Context::add_work(const Step& step, Add&& add) {
+  Queue& queue = *sides_[step.device].queue;
+  const bool is_marked = profiles_ && step.device != host();
+  if (is_marked) queue.mark();
+  add(queue);
+  if (is_marked) queue.mark();
+  if (profiles_ || waits_for_each_) wait_for(step.device);
+}
+
+// Other devices have a clock of their own. With one thread, the calling one does all the work of the host.
 double Context::timed_step(size_t index) {
+  if (const size_t device = program_.steps()[index].device; device != host()) {
+    run_step(index);
+    return sides_[device].queue->seconds().back();
+  }
   if (thread_count() != 1) {
     const Stopwatch watch;
     run_step(index);
@@ -316,18 +324,16 @@ double Context::timed_step(size_t index) {
 
 void Context::run_reference(const Step& step) {
   std::vector<tensor::Datum> inputs;
-  for (size_t i = 0; i < step.inputs.size(); ++i) {
-    inputs.push_back(step.inputs[i] ? read(*step.inputs[i]) : tensor::Datum());
-  }
+  for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(slot ? operand(step, *slot) : tensor::Datum());
   std::vector<ops::InputDatum> captured;
-  for (const auto& [value, slot] : step.captured) captured.push_back({value, read(slot)});
+  for (const auto& [value, slot] : step.captured) captured.push_back({value, operand(step, slot)});
   keep_outputs(step, interpreter_.evaluate(step.node, inputs, captured));
 }
 
 void Context::run_part(size_t index) {
   const Step& step = program_.steps()[index];
   std::vector<tensor::Datum> inputs;
-  for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(read(*slot));
+  for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(operand(step, *slot));
   PartRun& part = parts_.try_emplace(index, *step.part, parts_place_).first->second;
   if (const auto outputs = part.run(inputs))
     keep_outputs(step, *outputs);
@@ -343,6 +349,14 @@ void Context::keep_outputs(const Step& step, std::span<const tensor::Datum> outp
   }
 }
 
+tensor::Datum Context::operand(const Step& step, size_t slot) {
+  if (!step.passes_operands) return read(slot);
+  const Slot& from = program_.slots()[slot];
+  const bool is_datum = from.place == Slot::Place::input || from.place == Slot::Place::datum;
+  if (!from.base && is_datum) datums_[slot] = shared_with_devices(datums_[slot]);
+  return shared_with_devices(read_where_it_lies(slot));
+}
+
 // A value on the host; borrowed from the arena, where it lies there.
 tensor::Datum Context::read(size_t index) {
   const Slot& slot = program_.slots()[index];
@@ -352,12 +366,26 @@ tensor::Datum Context::read(size_t index) {
   return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_borrowed({bytes, slot.desc.size_bytes()}));
 }
 
+// A value on the device that has it. A part of a value there holds all of it.
+tensor::Datum Context::read_where_it_lies(size_t index) {
+  const Slot& slot = program_.slots()[index];
+  const tensor::Datum& whole = datums_[slot.base.value_or(index)];
+  const DeviceStorage* const storage = whole.is_tensor() ? as_device_storage(whole.tensor()) : nullptr;
+  const auto place = storage != nullptr ? storage->find_place() : std::nullopt;
+  if (!place) return read(index);
+  if (!slot.base) return whole;
+  Buffer part{place->memory.first + slot.offset, slot.desc.size_bytes(), whole.tensor().storage()};
+  return tensor::Tensor(slot.desc.dtype, slot.desc.dims,
+                        std::make_shared<DeviceStorage>(DeviceStorage::Place{place->device, std::move(part)}));
+}
+
 // With memory of its own.
 tensor::Datum Context::given_out(size_t index) {
   const Slot& slot = program_.slots()[index];
-  if (!slot.base && slot.place != Slot::Place::arena) return read(index);
-  const tensor::Datum borrowed = read(index);
-  const tensor::Bytes bytes = borrowed.tensor().bytes();
+  const tensor::Datum there = has_devices() ? read_where_it_lies(index) : read(index);
+  const bool is_own = (!slot.base && slot.place != Slot::Place::arena) || as_device_storage(there.tensor()) != nullptr;
+  if (is_own) return there;
+  const tensor::Bytes bytes = there.tensor().bytes();
   require(bytes.size());
   const tensor::Datum given =
       tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));

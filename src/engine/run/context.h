@@ -8,7 +8,9 @@
 #include <vector>
 
 #include "engine/program/program.h"
+#include "engine/run/arena.h"
 #include "engine/run/body_runs.h"
+#include "engine/run/device_storage.h"
 #include "ops/interpreter.h"
 
 namespace assay::engine {
@@ -18,27 +20,6 @@ struct OutputPlace {
   tensor::DType dtype = tensor::DType::undefined;
   tensor::Shape shape;
   std::span<std::byte> bytes;
-};
-
-// Memory of one device for the values of contexts that do not run at the same time. It moves when it grows.
-class Arena {
- public:
-  // Makes room for so many bytes. Error (limit) if the device has less, or, with a limit, if less of the host's memory
-  // is left on the account.
-  void reserve(const Device& device, uint64_t bytes, ops::LiveMemory& account, bool is_limited);
-  Address first() const { return memory_.first; }
-
- private:
-  Buffer memory_;
-};
-
-// Arenas of each device: one for the contexts of an execution, one for those of parts that run within them, and so on.
-class Arenas {
- public:
-  Arena& at(size_t depth, const Device& device) { return arenas_[{depth, &device}]; }
-
- private:
-  std::map<std::pair<size_t, const Device*>, Arena> arenas_;
 };
 
 // The place in which contexts run: their arenas, and the limits of runs. Contexts that share arenas share an account,
@@ -72,24 +53,36 @@ class Context {
   void take_inputs(std::span<const ops::InputDatum> inputs);
   void make_outputs(const std::map<ir::ValueId, OutputPlace>& places);
   tensor::StoragePtr output_memory(size_t slot);
+  tensor::StoragePtr new_output_memory(const Slot& slot);
   // Has memory that a run is about to take on its account.
   void require(uint64_t bytes);
   void count(const tensor::Datum& made);
   Address address_of(size_t slot);
+  Address address_of_whole(size_t slot, size_t device);
   Address address_of_constant(size_t slot);
+  // The storage of a value of which devices can have copies.
+  const DeviceStorage& shared(size_t slot);
   void set_arguments(const Step& step, Arguments& arguments);
   void rebind(size_t index);
   void run_steps();
+  void wait_for(size_t device);
   void wait_for_all();
   void run_step(size_t index);
+  std::string frame_of(const Step& step) const;
   void run_kernel(size_t index);
   void run_transfer(const Step& step);
+  template <typename Add>
+  void add_work(const Step& step, Add&& add);
   double timed_step(size_t index);
   void run_reference(const Step& step);
   void run_part(size_t index);
   void keep_outputs(const Step& step, std::span<const tensor::Datum> outputs);
+  tensor::Datum operand(const Step& step, size_t slot);
   tensor::Datum read(size_t slot);
+  tensor::Datum read_where_it_lies(size_t slot);
   tensor::Datum given_out(size_t slot);
+  size_t host() const { return program_.devices().host(); }
+  bool has_devices() const { return host() != 0; }
 
   const Program& program_;
   const bool is_limited_;                // in memory

@@ -4,56 +4,12 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/device/device.h"
-#include "support/engine_run.h"
+#include "support/on_far.h"
 
 namespace assay::engine {
 namespace {
 
-using testing_support::FarDevice;
-
-// A model on the far device and the host, planned once.
-class OnFar {
- public:
-  explicit OnFar(const char* text, testing_support::far::Refuses refuses = testing_support::far::Refuses::nothing)
-      : model_(testing_support::parsed(text)),
-        host_(cpu::make_device({})),
-        far_(*host_, refuses),
-        program_(model_, Devices({&far_, host_.get()}), {}) {}
-
-  FarDevice& far() { return far_; }
-  const Program& program() const { return program_; }
-  std::vector<std::string> tactics() const {
-    std::vector<std::string> tactics;
-    for (const Step& step : program_.steps()) tactics.push_back(step.tactic);
-    return tactics;
-  }
-  std::vector<std::vector<double>> run(Context& context, const std::function<double(size_t)>& number) const {
-    std::map<ir::ValueId, std::vector<double>> found;
-    const std::vector<ir::ValueId> wanted = testing_support::outputs_of(model_);
-    context.run(testing_support::drawn_inputs(model_, number), wanted,
-                [&](ir::ValueId value, const tensor::Datum& datum) {
-                  found[value] = tensor::load_elements<double>(datum.tensor());
-                });
-    std::vector<std::vector<double>> outputs;
-    for (const ir::ValueId value : wanted) outputs.push_back(found.at(value));
-    return outputs;
-  }
-  std::string error_of(Context& context, const std::function<double(size_t)>& number) const {
-    try {
-      run(context, number);
-    } catch (const Error& error) {
-      return error.line();
-    }
-    return "";
-  }
-
- private:
-  ir::Model model_;
-  std::unique_ptr<Device> host_;
-  FarDevice far_;
-  Program program_;
-};
+using testing_support::OnFar;
 
 TEST(Devices, ValuesAreTransferredOnceEachWay) {
   const OnFar on_far(
@@ -88,7 +44,7 @@ TEST(Devices, UploadsReadMemoryThatStays) {
 }
 
 TEST(Devices, ErrorsOfAsynchronousWorkNameTheirLayerFromTheSecondRunOn) {
-  const OnFar on_far(
+  OnFar on_far(
       "<ir_version: 8, opset_import: [\"\" : 17]> g (float[3] x, int64[1] i) => (float[1] y) { [taken] t = Gather(x, "
       "i) "
       "y = Neg(t) }");
@@ -99,6 +55,104 @@ TEST(Devices, ErrorsOfAsynchronousWorkNameTheirLayerFromTheSecondRunOn) {
   EXPECT_EQ(on_far.run(context, [](size_t i) { return i < 3 ? 5.0 : 1.0; })[0], std::vector<double>{-5});
   Context profiled(on_far.program(), {}, true);
   EXPECT_NE(on_far.error_of(profiled, number).find("`taken`"), std::string::npos);
+  on_far.far().state().downloads_left = 0;
+  EXPECT_EQ(on_far.error_of(context, [](size_t) { return 1.0; }), "device far: a download failed on purpose");
+}
+
+// Neither of that of the steps before nor of the wait for them.
+TEST(Devices, TimesOfStepsAreThoseOfTheirOwnWork) {
+  OnFar on_far(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4] x) => (float[4] y) { a = Exp(x) b = Hardmax(a) y = "
+      "Softmax(b) }");
+  Context profiled(on_far.program(), {}, true);
+  on_far.far().state().delay = std::chrono::milliseconds(30);
+  on_far.run(profiled, testing_support::sine);
+  ASSERT_EQ(profiled.step_seconds().size(), on_far.program().steps().size());
+  for (const double seconds : profiled.step_seconds()) {
+    EXPECT_GT(seconds, 0);
+    EXPECT_LT(seconds, 0.02);
+  }
+  EXPECT_GT(profiled.seconds(), 0.1);
+}
+
+TEST(Devices, ErrorsLeaveNoMarksForTheNextRun) {
+  OnFar on_far(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4] x) => (float[4] y) { a = Exp(x) y = Softmax(a) }");
+  Context profiled(on_far.program(), {}, true);
+  on_far.far().state().kernels_left = 1;
+  EXPECT_NE(on_far.error_of(profiled, testing_support::sine)
+                .find("the Softmax node of `y`: device far: a kernel failed on purpose"),
+            std::string::npos);
+  std::this_thread::sleep_for(std::chrono::milliseconds(30));
+  on_far.run(profiled, testing_support::sine);
+  for (const double seconds : profiled.step_seconds()) EXPECT_LT(seconds, 0.02);
+}
+
+// A way in which the far device fails, by its number of steps until then.
+using Failure = std::atomic<int> testing_support::far::State::*;
+
+std::string turns_model() {
+  return "<ir_version: 8, opset_import: [\"\" : 17]> g (float[32,32] x, int64 n) => (float[32,32] y) <" +
+         testing_support::square_weights(32) +
+         ", bool on = {1}> { a = MatMul(x, w) b = Exp(a) c = Softmax(b) d = Hardmax(c) z = Loop(n, on, d) <body = "
+         "again "
+         "(int64 i, bool go, float[32,32] s) => (bool goes, float[32,32] r) { goes = Identity(go) t = MatMul(s, w) u = "
+         "Add(t, c) r = Softmax(u) }> y = Neg(z) }";
+}
+
+double three_turns(size_t i) { return i < 1024 ? testing_support::sine(i) : 3; }
+
+// The error of making and running the model on a device that fails after so many steps; empty: it has not failed. The
+// device works from then on, and nothing of it is held at the end.
+std::string error_after(Failure failure, int steps, ErrorCode expected) {
+  std::shared_ptr<testing_support::far::State> state;
+  std::string line;
+  try {
+    OnFar on_far(turns_model(), testing_support::far::Refuses::nothing, [&](testing_support::FarDevice& far) {
+      state = far.shared_state();
+      (*state).*failure = steps;
+    });
+    Context context(on_far.program(), {}, false);
+    line = on_far.error_of(context, three_turns, expected);
+    (*state).*failure = -1;
+    const auto seen = on_far.run(context, three_turns);
+    EXPECT_EQ(testing_support::difference(seen, on_far.expected(three_turns), 1e-4), "") << steps;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), expected);
+    line = error.line();
+  }
+  EXPECT_EQ(state->held_bytes, 0) << steps;
+  return line;
+}
+
+// The lines of all failures that there are, one step later each.
+std::vector<std::string> errors_of(Failure failure, ErrorCode expected) {
+  std::vector<std::string> lines;
+  for (;;) {
+    const std::string line = error_after(failure, static_cast<int>(lines.size()), expected);
+    if (line.empty()) return lines;
+    lines.push_back(line);
+  }
+}
+
+TEST(Devices, AllocationsMayFailAnywhere) {
+  const std::vector<std::string> lines = errors_of(&testing_support::far::State::allocations_left, ErrorCode::limit);
+  EXPECT_EQ(exit_status(ErrorCode::limit), kExitUndecided);
+  EXPECT_GT(lines.size(), 5U);
+  for (const std::string& line : lines) EXPECT_TRUE(line.ends_with("far has no memory left on purpose")) << line;
+  EXPECT_GT(std::ranges::count_if(lines, [](const std::string& line) { return line.starts_with("the "); }), 2);
+}
+
+TEST(Devices, KernelsMayFailAnywhere) {
+  const std::vector<std::string> lines = errors_of(&testing_support::far::State::kernels_left, ErrorCode::backend);
+  EXPECT_GT(lines.size(), 8U);
+  for (const std::string& line : lines) EXPECT_TRUE(line.ends_with("device far: a kernel failed on purpose")) << line;
+}
+
+TEST(Devices, DownloadsMayFailAnywhere) {
+  const std::vector<std::string> lines = errors_of(&testing_support::far::State::downloads_left, ErrorCode::backend);
+  EXPECT_EQ(lines.size(), 2U);  // for Hardmax, and y
+  for (const std::string& line : lines) EXPECT_EQ(line, "device far: a download failed on purpose");
 }
 
 TEST(Devices, MemoryThatIsNotThereIsSaid) {

@@ -8,6 +8,7 @@
 #include "base/large_memory.h"
 #include "base/memory.h"
 #include "base/parallel.h"
+#include "engine/device/host_marks.h"
 #include "engine/devices/cpu/busy_watch.h"
 #include "engine/devices/cpu/caches.h"
 #include "engine/devices/cpu/copy.h"
@@ -56,6 +57,11 @@ class CpuQueue final : public Queue {
   }
   void download(Address from, std::span<std::byte> to) override { std::memcpy(to.data(), host_bytes(from), to.size()); }
   void wait() override {}
+  void mark() override { marks_.add(); }
+  std::vector<double> seconds() override { return marks_.take(); }
+
+ private:
+  HostMarks marks_;
 };
 
 class CpuDevice final : public Device {
