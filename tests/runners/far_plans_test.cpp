@@ -75,5 +75,55 @@ TEST(FarPlans, LeaveNothingWhereMemoryOfTheDeviceEnds) {
   EXPECT_TRUE(std::filesystem::is_empty(folder.path()));
 }
 
+// Permissions of a plan on a far device with these rules.
+struct Permitted {
+  std::vector<tensor::DType> types;  // of the results of layers
+  int tf32_layers = 0;
+  bool is_tf32_unused = false;  // as findings say
+};
+
+Permitted permitted(std::vector<tensor::DType> computes, bool computes_tf32, std::vector<std::string> settings) {
+  const TemporaryFolder folder;
+  std::shared_ptr<testing_support::far::State> state;
+  const auto backend =
+      testing_support::far_backend(testing_support::far::Refuses::nothing, [&](testing_support::FarDevice& far) {
+        far.own_rules().computes = computes;
+        far.own_rules().computes_tf32 = computes_tf32;
+        state = far.shared_state();
+      });
+  exec::SessionOptions options;
+  for (const std::string& name : settings) options.settings.set(name, {""});
+  Diagnostics findings;
+  const std::filesystem::path path = folder.path() / "a.engine";
+  backend->build_plan(testing_support::parsed(kModel), options, path, findings);
+  Permitted found;
+  const engine::SavedPlan plan = engine::open_plan(path);
+  for (const engine::LayerRecord& layer : plan.manifest().planned.at(0).layers) {
+    for (const engine::LayerTensor& output : layer.outputs) found.types.push_back(output.dtype);
+  }
+  found.tf32_layers = state->tf32_layers;
+  found.is_tf32_unused = std::ranges::any_of(findings.all(), [](const Diagnostic& finding) {
+    return finding.message.find("TF32 is permitted and not used") != std::string::npos;
+  });
+  return found;
+}
+
+TEST(FarPermissions, AreUsedByDevicesThatComputeThem) {
+  using enum tensor::DType;
+  const auto halves = [](const Permitted& found) { return std::ranges::count(found.types, float16) > 1; };
+  EXPECT_TRUE(halves(permitted({float32, float16}, false, {"fp16"})));
+  EXPECT_FALSE(halves(permitted({float32, float16}, false, {})));
+  EXPECT_FALSE(halves(permitted({float32}, false, {"fp16"})));
+  EXPECT_FALSE(halves(permitted({float32}, false, {"fp16", "strict"})));  // computed in float32, and rounded
+  const Permitted used = permitted({float32}, true, {"tf32"});
+  EXPECT_GT(used.tf32_layers, 0);
+  EXPECT_FALSE(used.is_tf32_unused);
+  EXPECT_EQ(permitted({float32}, true, {}).tf32_layers, 0);
+  EXPECT_EQ(permitted({float32}, true, {"tf32", "strict"}).tf32_layers, 0);
+  const Permitted unused = permitted({float32}, false, {"tf32"});
+  EXPECT_EQ(unused.tf32_layers, 0);
+  EXPECT_TRUE(unused.is_tf32_unused);
+}
+
 }  // namespace
 }  // namespace assay

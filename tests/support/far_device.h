@@ -32,6 +32,7 @@ struct State {
   std::atomic<int> kernels_left = -1;      // likewise, at the wait
   std::atomic<int> downloads_left = -1;    // likewise
   std::chrono::milliseconds delay{};       // of each wait, before its work
+  std::atomic<int> tf32_layers = 0;        // that kernels were asked for with this permission
 };
 
 inline void count_down(std::atomic<int>& left, assay::ErrorCode code, const char* message) {
@@ -157,6 +158,7 @@ class FarImplementation final : public engine::Implementation {
   bool yields(const engine::Layer& layer) const override { return near_.yields(layer); }
   std::unique_ptr<engine::Kernel> make(const engine::Layer& layer, std::string_view variant) const override {
     if (is_refused(layer)) return nullptr;
+    if (layer.permits_tf32) ++state_->tf32_layers;
     engine::Layer own = layer;
     NearWeights weights(*layer.packed);
     own.packed = &weights;

@@ -197,10 +197,13 @@ void read_layer_type(std::string_view setting, const std::string& text, bool dec
   findings.warn("engine_precision", "", message);
 }
 
-engine::Precision read_precision(const exec::Settings& settings, Diagnostics& findings) {
+engine::Precision read_precision(const exec::Settings& settings, const engine::LoweringRules& rules,
+                                 Diagnostics& findings) {
   engine::Precision precision;
   precision.bfloat16 = settings.has(kBfloat16) || settings.has(kBest);
-  precision.float16 = settings.has(kFloat16) && settings.has(kStrict) && !precision.bfloat16;
+  const bool has_float16 = settings.has(kStrict) || rules.has(DType::float16);
+  precision.float16 = settings.has(kFloat16) && has_float16 && !precision.bfloat16;
+  precision.tf32 = settings.has(kTf32);
   if (settings.has(kStronglyTyped)) {
     for (const std::string_view name : {kBfloat16, kFloat16, kFloat8, kInt8, kBest, kConstraints, kLayerTypes}) {
       if (settings.has(name))
@@ -222,7 +225,7 @@ engine::Precision read_precision(const exec::Settings& settings, Diagnostics& fi
     findings.warn("engine_precision", "", "the precisions of layers are not used: precision-constraints is `none`");
     return precision;
   }
-  const bool declares_float16 = precision.is_obeyed || settings.has(kStrict);
+  const bool declares_float16 = precision.is_obeyed || has_float16;
   for (const auto& [setting, text] : layers) read_layer_type(setting, text, declares_float16, precision, findings);
   return precision;
 }
@@ -264,7 +267,7 @@ engine::BuilderConfig read_builder_config(const exec::Settings& settings, const 
                                           Diagnostics& findings) {
   engine::BuilderConfig config;
   config.is_strict = settings.has(kStrict);
-  config.precision = read_precision(settings, findings);
+  config.precision = read_precision(settings, device.rules(), findings);
   engine::set_machine(config.precision, device, config.is_strict);
   config.profiles = read_profiles(settings);
   engine::TacticOptions& tactics = config.tactics;

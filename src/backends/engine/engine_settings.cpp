@@ -40,8 +40,10 @@ std::vector<exec::Setting> precision_settings() {
        .help =
            "permit float16: computed in float32, which is faster; with `strict`, as float16 declares, rounded after "
            "each operator"},
-      {.name = kTf32, .kind = Kind::flag, .help = "permit TF32: this engine has no use for it, and says so"},
-      {.name = kFloat8, .kind = Kind::flag, .help = "permit float8: likewise"},
+      {.name = kTf32,
+       .kind = Kind::flag,
+       .help = "permit TF32 where a device computes it; the processor does not, and says so"},
+      {.name = kFloat8, .kind = Kind::flag, .help = "permit float8: this engine has no use for it, and says so"},
       {.name = kInt8,
        .kind = Kind::flag,
        .help = "compute in 8-bit integers: `run`, `bench` and `convert` calibrate models that have no quantisers"},
@@ -188,7 +190,7 @@ void tell_unused_types(const exec::Settings& settings, const engine::Precision& 
   if (!precision.float16) {
     tell(kFloat16, "float16", precision.bfloat16 ? "bfloat16 takes its place" : kFloat16Hint);
   }
-  tell(kTf32, "TF32", "this engine computes float32 in float32");
+  if (!precision.rules.computes_tf32) tell(kTf32, "TF32", "this engine computes float32 in float32");
   tell(kFloat8, "float8", "only quantisers of the model make it");
 }
 

@@ -175,6 +175,7 @@ std::shared_ptr<const Planned> Plans::make(const Shapes& shapes) const {
   if (is_preparing_) program.on_layer = options_.on_layer;
   program.is_strict = settings_.config.is_strict;
   program.rounds_halves = settings_.config.precision.rounds_halves;
+  program.permits_tf32 = settings_.config.precision.tf32;
   program.tactics = settings_.config.tactics;
   if (const std::optional<size_t> saved = saved_for(shapes)) return make_saved(*saved, std::move(program));
   if (const auto replay = replays_.find(shapes); replay != replays_.end()) program.tactics.replayed = replay->second;

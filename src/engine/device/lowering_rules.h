@@ -21,6 +21,7 @@ struct LoweringRules {
   bool has_volumes = false;             // convolutions and pools over three dims
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
 
+  bool computes_tf32 = false;  // products of float32 in fewer bits, where that is permitted
   double least_work = 1e4;     // steps of a part that is planned at all: multiplications and elements
   double work_of_node = 1e6;   // of the reference, while one node is lowered and planned
 

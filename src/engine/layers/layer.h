@@ -32,6 +32,7 @@ struct Layer {
   std::vector<const tensor::Tensor*> constants;        // by input; null: computed
   PackedWeights* packed = nullptr;                     // keeps constants in the forms that kernels want
   bool is_strict = false;                              // nothing but the order of sums may change bits
+  bool permits_tf32 = false;                           // a device may multiply float32 in fewer bits
   mutable std::shared_ptr<const Form> form = nullptr;  // null: form_of() has not been called
 
   // True if all operands and results lie in the order of their dims.

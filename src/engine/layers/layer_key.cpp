@@ -39,7 +39,7 @@ std::string layer_key(const Layer& layer) {
   const ir::Model& model = *layer.model;
   std::unordered_map<ir::ValueId, std::string> tags;
   for (size_t i = 0; i < layer.input_values.size(); ++i) tags.emplace(layer.input_values[i], fmt::format("i{}", i));
-  std::string key = layer.is_strict ? "strict " : "";
+  std::string key = layer.is_strict ? "strict " : layer.permits_tf32 ? "tf32 " : "";
   for (size_t n = 0; n < layer.nodes.size(); ++n) {
     const ir::Node& node = model[layer.nodes[n]];
     key +=

@@ -16,6 +16,7 @@ namespace assay::engine {
 struct Precision {
   bool bfloat16 = false;                     // values that may be are stored in it; sums are float32
   bool float16 = false;                      // values that may be are declared float16
+  bool tf32 = false;                         // a device may multiply float32 in fewer bits
   std::vector<std::string> float32_layers;   // that stay float32
   std::vector<std::string> bfloat16_layers;  // that are stored in it, permitted or not
   std::vector<std::string> float16_layers;   // that are declared float16, permitted or not

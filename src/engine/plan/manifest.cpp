@@ -87,6 +87,7 @@ Profile read_profile(RecordReader& in) {
 
 void write(RecordWriter& out, const Precision& precision) {
   out.number(precision.bfloat16 ? 1 : 0).number(precision.float16 ? 1 : 0).number(precision.is_obeyed ? 1 : 0);
+  out.number(precision.tf32 ? 1 : 0);
   out.texts(precision.float32_layers).texts(precision.bfloat16_layers).texts(precision.float16_layers);
 }
 
@@ -95,6 +96,7 @@ Precision read_precision(RecordReader& in) {
   precision.bfloat16 = in.truth();
   precision.float16 = in.truth();
   precision.is_obeyed = in.truth();
+  precision.tf32 = in.truth();
   precision.float32_layers = in.texts();
   precision.bfloat16_layers = in.texts();
   precision.float16_layers = in.texts();

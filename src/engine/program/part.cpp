@@ -76,6 +76,7 @@ ProgramOptions part_options(const ProgramOptions& whole, std::shared_ptr<KeptWei
   options.uploaded = std::move(uploaded);
   options.shares_constants = true;
   options.is_part = true;
+  options.permits_tf32 = whole.permits_tf32;
   options.tactics.replayed.clear();
   options.tactics.measures = false;
   return options;

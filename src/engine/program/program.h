@@ -61,6 +61,7 @@ struct ProgramOptions {
   TacticOptions tactics;
   bool is_strict = false;                                            // nothing but the order of sums may change bits
   bool rounds_halves = false;                                        // Precision::rounds_halves, in parts
+  bool permits_tf32 = false;                                         // on devices that compute it
   std::shared_ptr<KeptWeights> packed;                               // shared with other programs of the same constants
   std::shared_ptr<UploadedConstants> uploaded = nullptr;             // likewise
   bool shares_constants = false;                                     // others read what its kernels have packed

@@ -263,6 +263,7 @@ bool ProgramBuilder::add_layer(const Layer& layer) {
 
 bool ProgramBuilder::add_layer_on(Layer layer, size_t device) {
   layer.packed = &weights_of(device);
+  layer.permits_tf32 = options_.permits_tf32 && !options_.is_strict && this->device(device).rules().computes_tf32;
   std::optional<ConcatPlace> placed = place_of(layer, device);
   Choice choice = placed ? choose_at(layer, *placed, device) : Choice();
   if (!choice.kernel) {
