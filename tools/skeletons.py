@@ -236,15 +236,9 @@ class {type} final : public Implementation {{
   }}
 }};
 
-Implementations make_{stem}_kernels(const Libraries&) {{
-  Implementations all;
-  all.push_back(std::make_unique<{type}>());
-  return all;
-}}
-
 }}  // namespace
 
-KernelFamily cpu_kernel_{stem}() {{ return {{make_{stem}_kernels}}; }}
+KernelFamily cpu_kernel_{stem}() {{ return family_of<{type}>(); }}
 
 }}  // namespace assay::engine::cpu
 """

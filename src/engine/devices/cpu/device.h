@@ -23,6 +23,16 @@ struct KernelFamily {
   Implementations (*make)(const Libraries& libraries) = nullptr;  // best first
 };
 
+// A family of these implementations, best first, which need no library.
+template <typename... All>
+KernelFamily family_of() {
+  return {[](const Libraries&) {
+    Implementations all;
+    (all.push_back(std::make_unique<All>()), ...);
+    return all;
+  }};
+}
+
 // Every src/engine/devices/cpu/kernels/<family>.cpp defines `KernelFamily cpu_kernel_<family>()`.
 std::span<const Registered<KernelFamily>> registered_kernels();
 

@@ -48,14 +48,8 @@ class Attention final : public Implementation {
   }
 };
 
-Implementations make_attention_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Attention>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_attention() { return {make_attention_kernels}; }
+KernelFamily cpu_kernel_attention() { return family_of<Attention>(); }
 
 }  // namespace assay::engine::cpu

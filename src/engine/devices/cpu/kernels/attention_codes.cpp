@@ -107,14 +107,8 @@ class AttentionCodes final : public Implementation {
   }
 };
 
-Implementations make_attention_codes_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<AttentionCodes>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_attention_codes() { return {make_attention_codes_kernels}; }
+KernelFamily cpu_kernel_attention_codes() { return family_of<AttentionCodes>(); }
 
 }  // namespace assay::engine::cpu

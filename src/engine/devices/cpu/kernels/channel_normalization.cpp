@@ -182,14 +182,8 @@ class ChannelNormalization final : public Implementation {
   }
 };
 
-Implementations make_channel_normalization_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<ChannelNormalization>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_channel_normalization() { return {make_channel_normalization_kernels}; }
+KernelFamily cpu_kernel_channel_normalization() { return family_of<ChannelNormalization>(); }
 
 }  // namespace assay::engine::cpu

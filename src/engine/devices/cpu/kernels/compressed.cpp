@@ -182,14 +182,8 @@ class Compressed final : public Implementation {
   }
 };
 
-Implementations make_compressed_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Compressed>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_compressed() { return {make_compressed_kernels}; }
+KernelFamily cpu_kernel_compressed() { return family_of<Compressed>(); }
 
 }  // namespace assay::engine::cpu

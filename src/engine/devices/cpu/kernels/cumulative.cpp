@@ -84,14 +84,8 @@ class Cumulative final : public Implementation {
   }
 };
 
-Implementations make_cumulative_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Cumulative>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_cumulative() { return {make_cumulative_kernels}; }
+KernelFamily cpu_kernel_cumulative() { return family_of<Cumulative>(); }
 
 }  // namespace assay::engine::cpu

@@ -74,14 +74,8 @@ class DynamicQuantizer final : public Implementation {
   }
 };
 
-Implementations make_dynamic_quantizer_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<DynamicQuantizer>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_dynamic_quantizer() { return {make_dynamic_quantizer_kernels}; }
+KernelFamily cpu_kernel_dynamic_quantizer() { return family_of<DynamicQuantizer>(); }
 
 }  // namespace assay::engine::cpu

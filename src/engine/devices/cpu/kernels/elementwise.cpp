@@ -58,15 +58,8 @@ class MovingCast final : public Implementation {
   }
 };
 
-Implementations make_elementwise_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<MovingCast>());
-  all.push_back(std::make_unique<Elementwise>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_elementwise() { return {make_elementwise_kernels}; }
+KernelFamily cpu_kernel_elementwise() { return family_of<MovingCast, Elementwise>(); }
 
 }  // namespace assay::engine::cpu

@@ -119,14 +119,8 @@ class GridSample final : public Implementation {
   }
 };
 
-Implementations make_grid_sample_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<GridSample>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_grid_sample() { return {make_grid_sample_kernels}; }
+KernelFamily cpu_kernel_grid_sample() { return family_of<GridSample>(); }
 
 }  // namespace assay::engine::cpu

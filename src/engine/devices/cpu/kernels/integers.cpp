@@ -117,14 +117,8 @@ class Integers final : public Implementation {
   }
 };
 
-Implementations make_integer_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Integers>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_integers() { return {make_integer_kernels}; }
+KernelFamily cpu_kernel_integers() { return family_of<Integers>(); }
 
 }  // namespace assay::engine::cpu

@@ -208,17 +208,8 @@ class Blocks final : public Implementation {
   }
 };
 
-Implementations make_movement_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Concat>());
-  all.push_back(std::make_unique<Gather>());
-  all.push_back(std::make_unique<GatherElements>());
-  all.push_back(std::make_unique<Blocks>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_movement() { return {make_movement_kernels}; }
+KernelFamily cpu_kernel_movement() { return family_of<Concat, Gather, GatherElements, Blocks>(); }
 
 }  // namespace assay::engine::cpu

@@ -92,14 +92,8 @@ class Nearest final : public Implementation {
   }
 };
 
-Implementations make_nearest_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Nearest>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_nearest() { return {make_nearest_kernels}; }
+KernelFamily cpu_kernel_nearest() { return family_of<Nearest>(); }
 
 }  // namespace assay::engine::cpu

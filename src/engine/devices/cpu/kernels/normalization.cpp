@@ -152,15 +152,8 @@ class Normalization final : public Implementation {
   }
 };
 
-Implementations make_normalization_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Softmax>());
-  all.push_back(std::make_unique<Normalization>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_normalization() { return {make_normalization_kernels}; }
+KernelFamily cpu_kernel_normalization() { return family_of<Softmax, Normalization>(); }
 
 }  // namespace assay::engine::cpu

@@ -182,14 +182,8 @@ class Pad final : public Implementation {
   }
 };
 
-Implementations make_padding_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Pad>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_padding() { return {make_padding_kernels}; }
+KernelFamily cpu_kernel_padding() { return family_of<Pad>(); }
 
 }  // namespace assay::engine::cpu

@@ -103,14 +103,8 @@ class Skinny final : public Implementation {
   }
 };
 
-Implementations make_panel_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Skinny>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_panels() { return {make_panel_kernels}; }
+KernelFamily cpu_kernel_panels() { return family_of<Skinny>(); }
 
 }  // namespace assay::engine::cpu

@@ -108,15 +108,8 @@ class PoolingWithPlaces final : public Implementation {
   }
 };
 
-Implementations make_pooling_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Pooling>());
-  all.push_back(std::make_unique<PoolingWithPlaces>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_pooling() { return {make_pooling_kernels}; }
+KernelFamily cpu_kernel_pooling() { return family_of<Pooling, PoolingWithPlaces>(); }
 
 }  // namespace assay::engine::cpu

@@ -84,14 +84,8 @@ class Recurrent final : public Implementation {
   }
 };
 
-Implementations make_recurrent_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Recurrent>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_recurrent() { return {make_recurrent_kernels}; }
+KernelFamily cpu_kernel_recurrent() { return family_of<Recurrent>(); }
 
 }  // namespace assay::engine::cpu

@@ -146,15 +146,8 @@ class Places final : public Implementation {
   }
 };
 
-Implementations make_reduction_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Reducing>());
-  all.push_back(std::make_unique<Places>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_reductions() { return {make_reduction_kernels}; }
+KernelFamily cpu_kernel_reductions() { return family_of<Reducing, Places>(); }
 
 }  // namespace assay::engine::cpu

@@ -164,14 +164,8 @@ class Resample final : public Implementation {
   }
 };
 
-Implementations make_resampling_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Resample>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_resampling() { return {make_resampling_kernels}; }
+KernelFamily cpu_kernel_resampling() { return family_of<Resample>(); }
 
 }  // namespace assay::engine::cpu

@@ -207,14 +207,8 @@ class RoiAlign final : public Implementation {
   }
 };
 
-Implementations make_roi_align_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<RoiAlign>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_roi_align() { return {make_roi_align_kernels}; }
+KernelFamily cpu_kernel_roi_align() { return family_of<RoiAlign>(); }
 
 }  // namespace assay::engine::cpu

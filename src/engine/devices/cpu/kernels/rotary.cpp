@@ -14,14 +14,8 @@ class Rotary final : public Implementation {
   }
 };
 
-Implementations make_rotary_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Rotary>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_rotary() { return {make_rotary_kernels}; }
+KernelFamily cpu_kernel_rotary() { return family_of<Rotary>(); }
 
 }  // namespace assay::engine::cpu

@@ -149,14 +149,8 @@ class TopK final : public Implementation {
   }
 };
 
-Implementations make_top_k_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<TopK>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_top_k() { return {make_top_k_kernels}; }
+KernelFamily cpu_kernel_top_k() { return family_of<TopK>(); }
 
 }  // namespace assay::engine::cpu

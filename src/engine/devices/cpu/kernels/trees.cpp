@@ -84,14 +84,8 @@ class Trees final : public Implementation {
   }
 };
 
-Implementations make_tree_kernels(const Libraries&) {
-  Implementations all;
-  all.push_back(std::make_unique<Trees>());
-  return all;
-}
-
 }  // namespace
 
-KernelFamily cpu_kernel_trees() { return {make_tree_kernels}; }
+KernelFamily cpu_kernel_trees() { return family_of<Trees>(); }
 
 }  // namespace assay::engine::cpu

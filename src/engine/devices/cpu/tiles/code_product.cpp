@@ -106,20 +106,20 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
   const int64_t depth = part.step * words_ + part.first;
   const int64_t bytes = part.steps * part.depth * row_words * kernels_.codes;
   Tile tile{
-      .places = piece.places + part.step,
-      .place_step = static_cast<size_t>(shape_.steps),
-      .rows = static_cast<size_t>(piece.rows),
-      .steps = static_cast<size_t>(part.steps),
-      .depth = static_cast<size_t>(part.depth),
-      .first = part.first,
-      .panel = reinterpret_cast<const float*>(host<const std::byte>(weights_.first) +
-                                              (first * shape_.steps * words_ + depth * row_words) * kernels_.codes),
-      .sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0),
-      .sums_row = piece.sums_row,
-      .continues = depth > 0,
-      .starts = reinterpret_cast<const float*>(given.starts + first),
-      .row_sums = given.row_sums == nullptr ? nullptr : given.row_sums + piece.row,
-      .row_factors = given.row_sums == nullptr ? nullptr : given.row_factors + first};
+      {.places = piece.places + part.step,
+       .place_step = static_cast<size_t>(shape_.steps),
+       .rows = static_cast<size_t>(piece.rows),
+       .steps = static_cast<size_t>(part.steps),
+       .depth = static_cast<size_t>(part.depth),
+       .first = part.first},
+      {.panel = reinterpret_cast<const float*>(host<const std::byte>(weights_.first) +
+                                               (first * shape_.steps * words_ + depth * row_words) * kernels_.codes)},
+      {.sums = piece.sums + (piece.keeps_all ? (panel - piece.panel) * panel_columns_ : 0),
+       .sums_row = piece.sums_row,
+       .continues = depth > 0,
+       .starts = reinterpret_cast<const float*>(given.starts + first),
+       .row_sums = given.row_sums == nullptr ? nullptr : given.row_sums + piece.row,
+       .row_factors = given.row_sums == nullptr ? nullptr : given.row_factors + first}};
   const bool is_last = &part == &division_.parts.back();
   const bool ends_group = panel + 1 == piece.panel + piece.panels;
   // Ahead is the same part of the next panel, or the next part of the first one.

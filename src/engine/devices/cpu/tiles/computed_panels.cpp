@@ -155,15 +155,11 @@ void ComputedPanels::multiply(std::span<const float* const> rows, const std::byt
   for (int64_t first = 0; first < count_; first += panel_columns()) {
     const int64_t columns = std::min(panel_columns(), count_ - first);
     const auto* const panel = reinterpret_cast<const float*>(packed + first * words_ * kernels_.codes);
-    kernels_.multiply({.places = rows.data(),
-                       .rows = rows.size(),
-                       .depth = static_cast<size_t>(words_),
-                       .panel = panel,
-                       .sums = reinterpret_cast<float*>(sums + first),
-                       .sums_row = sums_row,
-                       .starts = starts + first,
-                       .ahead = panel},
-                      static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width))));
+    kernels_.multiply(
+        {{.places = rows.data(), .rows = rows.size(), .depth = static_cast<size_t>(words_)},
+         {.panel = panel, .ahead = panel},
+         {.sums = reinterpret_cast<float*>(sums + first), .sums_row = sums_row, .starts = starts + first}},
+        static_cast<size_t>(parts_of(columns, static_cast<int64_t>(kernels_.width))));
   }
 }
 

@@ -9,11 +9,9 @@
 
 namespace assay::engine::cpu {
 
-// Some rows of a result by the columns of one panel: rows of words, found in several places one after the other, times
-// the panel. The sums of as many rows as registers hold are computed at once. A word is a float32, a pair of bfloat16,
-// or some codes, whose products are summed up; sums of codes are whole numbers, and nothing but `starts` is added to
-// them.
-struct Tile {
+// Rows of words, found in several places one after the other. A word is a float32, a pair of bfloat16, or some codes,
+// whose products are summed up.
+struct TileRows {
   const float* const* places = nullptr;  // of a row: one for each step; `place_step` from one row to the next
   size_t place_step = 1;
   size_t rows = 1;
@@ -27,7 +25,17 @@ struct Tile {
   // Products that are added one after the other; the sum of such a chain is added to those before it, so that fewer
   // roundings meet large sums. Heeded for float32 without `order`.
   size_t chain = SIZE_MAX;
+};
+
+// Columns by which rows are multiplied.
+struct TilePanel {
   const float* panel = nullptr;  // steps * depth rows of words, which hold half as many bytes where two are codes
+  const float* ahead = nullptr;  // prefetched: address of the next panel
+  size_t ahead_step = 0;         // bytes of it for each row of the panel that is read
+};
+
+// Sums, and what becomes of them. Those of codes are whole numbers, and nothing but `starts` is added to them.
+struct TileResult {
   float* sums = nullptr;
   int64_t sums_row = 0;           // from one to the next
   bool continues = false;         // adds to what is there
@@ -46,9 +54,10 @@ struct Tile {
   int64_t element = 0;  // of its result, where the first row belongs
   // Takes the sums of the next rows from their place, which those of others then have. Null: all sums are kept.
   const FunctionRef<void(size_t rows)>* take = nullptr;
-  const float* ahead = nullptr;  // prefetched: address of the next panel
-  size_t ahead_step = 0;         // bytes of it for each row of the panel that is read
 };
+
+// Some rows of a result by the columns of one panel. The sums of as many rows as registers hold are computed at once.
+struct Tile : TileRows, TilePanel, TileResult {};
 
 // Loops over tiles, for one instruction set.
 struct TileKernels {

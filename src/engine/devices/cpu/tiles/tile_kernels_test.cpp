@@ -130,21 +130,20 @@ TEST(TileKernels, RowsAndStepsAreChosen) {
         sum += bias[c] + added[row * columns + c];
       }
     }
-    all[kernel]->multiply({.places = places.data(),
-                           .place_step = kSteps,
-                           .rows = order.size(),
-                           .steps = chosen.size(),
-                           .order = order.data(),
-                           .chosen = chosen.data(),
-                           .depth = kDepth,
-                           .panel = panel.data(),
-                           .sums = sums.data(),
-                           .sums_row = static_cast<int64_t>(columns),
-                           .continues = true,
-                           .bias = bias.data(),
-                           .added = added.data(),
-                           .out_row = static_cast<int64_t>(columns),
-                           .ahead = panel.data()},
+    all[kernel]->multiply({{.places = places.data(),
+                            .place_step = kSteps,
+                            .rows = order.size(),
+                            .steps = chosen.size(),
+                            .order = order.data(),
+                            .chosen = chosen.data(),
+                            .depth = kDepth},
+                           {.panel = panel.data(), .ahead = panel.data()},
+                           {.sums = sums.data(),
+                            .sums_row = static_cast<int64_t>(columns),
+                            .continues = true,
+                            .bias = bias.data(),
+                            .added = added.data(),
+                            .out_row = static_cast<int64_t>(columns)}},
                           vectors);
     EXPECT_EQ(sums, expected) << all[kernel]->name;
   }
@@ -160,8 +159,9 @@ TEST(TileKernels, WhatIsAddedDoesNotRoundTheTerms) {
     const std::vector<float> large(all[kernel]->width, 4096);
     for (const bool is_bias : {false, true}) {
       std::vector<float> out(all[kernel]->width);
-      Tile tile{
-          .places = &place, .depth = left.size(), .panel = panel.data(), .sums = out.data(), .ahead = panel.data()};
+      Tile tile{{.places = &place, .depth = left.size()},
+                {.panel = panel.data(), .ahead = panel.data()},
+                {.sums = out.data()}};
       is_bias ? tile.bias = large.data() : tile.added = large.data();
       all[kernel]->multiply(tile, 1);
       EXPECT_NEAR(out[0], 4096.3, 3e-4) << all[kernel]->name;
@@ -177,12 +177,9 @@ TEST(TileKernels, BoundsKeepNaN) {
     const float bounds[] = {0, 6};
     for (const float given : {std::numeric_limits<float>::quiet_NaN(), std::numeric_limits<float>::infinity(), -3.0F}) {
       const float* const place = &given;
-      all[kernel]->multiply({.places = &place,
-                             .depth = 1,
-                             .panel = panel.data(),
-                             .sums = out.data(),
-                             .bounds = bounds,
-                             .ahead = panel.data()},
+      all[kernel]->multiply({{.places = &place, .depth = 1},
+                             {.panel = panel.data(), .ahead = panel.data()},
+                             {.sums = out.data(), .bounds = bounds}},
                             1);
       const double expected = std::isnan(given) ? double{given} : std::clamp(double{given}, 0.0, 6.0);
       EXPECT_EQ(difference({{out[0]}}, {{expected}}, 0), "") << all[kernel]->name;
@@ -211,18 +208,15 @@ TEST(PairKernels, MultiplyPairsAndRoundOnce) {
   const std::vector<float> bias(kColumns, 0.25F);
   std::vector<float> sums(kRows * kColumns, -1);
   std::vector<uint16_t> out(kRows * kColumns);
-  Tile tile{.places = places.data(),
-            .rows = kRows,
-            .depth = kDepth / 2,
-            .panel = reinterpret_cast<const float*>(panel.data()),
-            .sums = sums.data(),
-            .sums_row = kColumns,
-            .continues = true,
-            .bias = bias.data(),
-            .added = added.data(),
-            .out = out.data(),
-            .out_row = kColumns,
-            .ahead = bias.data()};
+  Tile tile{{.places = places.data(), .rows = kRows, .depth = kDepth / 2},
+            {.panel = reinterpret_cast<const float*>(panel.data()), .ahead = bias.data()},
+            {.sums = sums.data(),
+             .sums_row = kColumns,
+             .continues = true,
+             .bias = bias.data(),
+             .added = added.data(),
+             .out = out.data(),
+             .out_row = kColumns}};
   kernels->multiply(tile, 1);
   tile.out = nullptr;
   kernels->multiply(tile, 1);
@@ -248,14 +242,9 @@ TEST(TileKernels, SumsOfChainsAreAddedApart) {
       std::fill_n(panel.begin(), columns, 0x1p24F);
       const std::vector<const float*> places(5, ones.data());
       std::vector<float> sums(5 * columns);
-      const Tile tile = {.places = places.data(),
-                         .rows = 5,
-                         .depth = kDepth,
-                         .chain = 4,
-                         .panel = panel.data(),
-                         .sums = sums.data(),
-                         .sums_row = static_cast<int64_t>(columns),
-                         .ahead = panel.data()};
+      const Tile tile = {{.places = places.data(), .rows = 5, .depth = kDepth, .chain = 4},
+                         {.panel = panel.data(), .ahead = panel.data()},
+                         {.sums = sums.data(), .sums_row = static_cast<int64_t>(columns)}};
       kernels->multiply(tile, vectors);
       EXPECT_EQ(sums, std::vector<float>(5 * columns, 0x1p24F + 8)) << kernels->name << " " << vectors;
     }

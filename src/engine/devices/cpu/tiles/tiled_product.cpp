@@ -132,15 +132,15 @@ Tile TiledProduct::first_tile(const Given& given, const Piece& piece, int64_t pa
   const int64_t first = panel * panel_columns_;
   const int64_t depth = part.step * depth_ + part.first;
   const int64_t row_words = rounded_up(columns_of(panel), static_cast<int64_t>(kernels_.width));
-  Tile tile{.place_step = static_cast<size_t>(shape_.steps),
-            .steps = static_cast<size_t>(part.steps),
-            .depth = static_cast<size_t>(part.depth),
-            .first = part.first,
-            .panel = host<const float>(weights_.first) + first * shape_.steps * depth_ + depth * row_words,
-            .sums = piece.sums + (panel - piece.panel) * panel_columns_,
-            .sums_row = piece.sums_row,
-            .continues = depth > 0,
-            .out_row = shape_.columns};
+  Tile tile{{.place_step = static_cast<size_t>(shape_.steps),
+             .steps = static_cast<size_t>(part.steps),
+             .depth = static_cast<size_t>(part.depth),
+             .first = part.first},
+            {.panel = host<const float>(weights_.first) + first * shape_.steps * depth_ + depth * row_words},
+            {.sums = piece.sums + (panel - piece.panel) * panel_columns_,
+             .sums_row = piece.sums_row,
+             .continues = depth > 0,
+             .out_row = shape_.columns}};
   // The bias may be much larger than the sum. It comes last, so that its roundings do not count for each of the sum's
   // parts.
   const bool is_last = &part == &division_.parts.back();
