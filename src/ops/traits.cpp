@@ -36,10 +36,10 @@ const Traits& traits(const ir::Model& model, ir::NodeId node) {
   return traits(model.text(model[node].domain), model.text(model[node].op));
 }
 
-std::vector<std::string_view> operators_that(bool (*are)(const Traits& traits)) {
+std::vector<std::string_view> operators_that(bool (*are)(const Traits& traits), std::string_view domain) {
   std::vector<std::string_view> names;
   for (const auto& [name, traits] : all()) {
-    if (name.first.empty() && are(traits)) names.push_back(name.second);
+    if (name.first == domain && are(traits)) names.push_back(name.second);
   }
   return names;
 }

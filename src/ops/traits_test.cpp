@@ -1,5 +1,7 @@
 #include "ops/traits.h"
 
+#include <algorithm>
+#include <array>
 #include <set>
 #include <utility>
 
@@ -42,6 +44,22 @@ TEST(TraitsTest, AllRowsOfAnOperatorSayTheSame) {
       EXPECT_EQ(first.counts_elements, row.traits.counts_elements) << row.name;
       EXPECT_TRUE(are_equal(first.indices, row.traits.indices)) << row.name;
       EXPECT_TRUE(are_equal(first.sizes, row.traits.sizes)) << row.name;
+      EXPECT_TRUE(are_equal(first.places, row.traits.places)) << row.name;
+      EXPECT_TRUE(are_equal(first.shapes, row.traits.shapes)) << row.name;
+      EXPECT_TRUE(are_equal(first.decisions, row.traits.decisions)) << row.name;
+      EXPECT_TRUE(are_equal(first.divisors, row.traits.divisors)) << row.name;
+      EXPECT_TRUE(are_equal(first.codes, row.traits.codes)) << row.name;
+      EXPECT_TRUE(are_equal(first.scales, row.traits.scales)) << row.name;
+      EXPECT_TRUE(are_equal(first.variances, row.traits.variances)) << row.name;
+      EXPECT_EQ(first.product, row.traits.product) << row.name;
+      EXPECT_EQ(first.has_bias, row.traits.has_bias) << row.name;
+      EXPECT_EQ(first.coding, row.traits.coding) << row.name;
+      EXPECT_EQ(first.domain, row.traits.domain) << row.name;
+      EXPECT_EQ(first.bodies, row.traits.bodies) << row.name;
+      EXPECT_EQ(first.is_periodic, row.traits.is_periodic) << row.name;
+      EXPECT_EQ(first.is_identity, row.traits.is_identity) << row.name;
+      EXPECT_EQ(first.clamps_sizes, row.traits.clamps_sizes) << row.name;
+      EXPECT_EQ(first.typed_by, row.traits.typed_by) << row.name;
     }
   }
 }
@@ -60,15 +78,19 @@ TEST(TraitsTest, NamesThatShareAFactAreListed) {
             (std::vector<std::string_view>{"Flatten", "Identity", "Reshape", "Squeeze", "Unsqueeze"}));
 }
 
-// Dims must be told from elements only where the schema has such an operand.
-TEST(TraitsTest, IndicesAndSizesAreOperandsOfTheSchema) {
+TEST(TraitsTest, OperandsAndAttributesAreThoseOfTheSchema) {
+  static constexpr std::array kSets = {&Traits::indices, &Traits::sizes,     &Traits::places,
+                                       &Traits::shapes,  &Traits::decisions, &Traits::divisors,
+                                       &Traits::codes,   &Traits::scales,    &Traits::variances};
   for (const schema::OperatorName& name : schema::operator_names()) {
     const Traits& found = traits(name.domain, name.name);
     const schema::Schema* const newest = schema::schema_versions(name.domain, name.name).back();
     for (uint32_t i = 0; i < 16; ++i) {
-      if (!found.indices.contains(i) && !found.sizes.contains(i)) continue;
-      EXPECT_NE(newest->input(i), nullptr) << name.name << " " << i;
+      const bool is_named = std::ranges::any_of(kSets, [&](auto set) { return (found.*set).contains(i); });
+      EXPECT_TRUE(!is_named || newest->input(i) != nullptr) << name.name << " " << i;
     }
+    const bool is_typed = !found.typed_by.empty();
+    EXPECT_TRUE(!is_typed || newest->find_attribute(found.typed_by) != nullptr) << name.name;
   }
 }
 

@@ -42,7 +42,10 @@ void eval_bit_cast(Eval& node) {
 
 OperatorRows operator_cast_bit_cast() {
   static constexpr Operator kRows[] = {
-      {.name = "BitCast", .traits = {Nature::conversion}, .infer = infer_bit_cast, .eval = eval_bit_cast},
+      {.name = "BitCast",
+       .traits = {Nature::conversion, {.typed_by = "to"}},
+       .infer = infer_bit_cast,
+       .eval = eval_bit_cast},
   };
   return kRows;
 }

@@ -60,10 +60,15 @@ void eval_cast(Eval& node) {
 }  // namespace
 
 OperatorRows operator_cast_cast() {
-  static constexpr Traits kFirst = {Nature::conversion, {.range = ValueRange::first}};
   static constexpr Operator kRows[] = {
-      {.name = "Cast", .traits = kFirst, .infer = infer_cast, .eval = eval_cast},
-      {.name = "CastLike", .traits = kFirst, .infer = infer_cast_like, .eval = eval_cast},
+      {.name = "Cast",
+       .traits = {Nature::conversion, {.range = ValueRange::first, .typed_by = "to"}},
+       .infer = infer_cast,
+       .eval = eval_cast},
+      {.name = "CastLike",
+       .traits = {Nature::conversion, {.range = ValueRange::first, .shapes = {1}}},
+       .infer = infer_cast_like,
+       .eval = eval_cast},
   };
   return kRows;
 }

@@ -127,11 +127,11 @@ OperatorRows operator_constant_constant() {
       {.name = "Constant", .traits = {Nature::generator}, .infer = infer_constant, .eval = eval_constant},
       {.name = "ConstantOfShape",
        .since = 9,
-       .traits = {Nature::generator, {.sizes = {0}}},
+       .traits = {Nature::generator, {.sizes = {0}, .typed_by = "value"}},
        .infer = infer_constant_of_shape,
        .eval = eval_constant_of_shape},
       {.name = "Identity",
-       .traits = {Nature::movement, {.moves = Moves::in_order}},
+       .traits = {Nature::movement, {.moves = Moves::in_order, .is_identity = true}},
        .infer = infer_identity,
        .eval = eval_identity},
   };

@@ -34,7 +34,10 @@ void eval_if(Eval& node) {
 
 OperatorRows operator_control_if() {
   static constexpr Operator kRows[] = {
-      {.name = "If", .traits = {Nature::control}, .infer = infer_if, .eval = eval_if},
+      {.name = "If",
+       .traits = {Nature::control, {.decisions = {0}, .bodies = Bodies::one_of_two}},
+       .infer = infer_if,
+       .eval = eval_if},
   };
   return kRows;
 }

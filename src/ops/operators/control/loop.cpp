@@ -116,7 +116,10 @@ void eval_loop(Eval& node) {
 
 OperatorRows operator_control_loop() {
   static constexpr Operator kRows[] = {
-      {.name = "Loop", .traits = {Nature::control, {.sizes = {0}}}, .infer = infer_loop, .eval = eval_loop},
+      {.name = "Loop",
+       .traits = {Nature::control, {.sizes = {0}, .decisions = {0, 1}, .bodies = Bodies::again, .clamps_sizes = true}},
+       .infer = infer_loop,
+       .eval = eval_loop},
   };
   return kRows;
 }

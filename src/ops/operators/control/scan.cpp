@@ -178,7 +178,11 @@ void eval_scan(Eval& node) {
 
 OperatorRows operator_control_scan() {
   static constexpr Operator kRows[] = {
-      {.name = "Scan", .since = 8, .traits = {Nature::control}, .infer = infer_scan, .eval = eval_scan},
+      {.name = "Scan",
+       .since = 8,
+       .traits = {Nature::control, {.bodies = Bodies::along_axes}},
+       .infer = infer_scan,
+       .eval = eval_scan},
   };
   return kRows;
 }

@@ -42,7 +42,7 @@ OperatorRows operator_control_sequence_map() {
   static constexpr Operator kRows[] = {
       {.name = "SequenceMap",
        .since = 17,
-       .traits = {Nature::control},
+       .traits = {Nature::control, {.bodies = Bodies::for_each_element}},
        .infer = infer_sequence_map,
        .eval = eval_sequence_map},
   };

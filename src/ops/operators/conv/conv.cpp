@@ -43,7 +43,11 @@ void eval_conv(Eval& node) {
 
 OperatorRows operator_conv_conv() {
   static constexpr Operator kRows[] = {
-      {.name = "Conv", .traits = {Nature::product}, .infer = infer_conv, .eval = eval_conv, .macs = macs_of_conv},
+      {.name = "Conv",
+       .traits = {Nature::product, {.product = ProductKind::convolution, .has_bias = true}},
+       .infer = infer_conv,
+       .eval = eval_conv,
+       .macs = macs_of_conv},
   };
   return kRows;
 }

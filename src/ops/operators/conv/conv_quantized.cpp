@@ -92,12 +92,12 @@ void eval_qlinear(Eval& node) {
 OperatorRows operator_conv_conv_quantized() {
   static constexpr Operator kRows[] = {
       {.name = "ConvInteger",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.codes = {0, 1}}},
        .infer = infer_integer,
        .eval = eval_integer,
        .macs = [](const Infer& node) { return convolution_macs(node, 1); }},
       {.name = "QLinearConv",
-       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
+       .traits = {Nature::product, {.rounding = RoundingClass::coded, .codes = {0, 3}, .scales = {1, 4, 6}}},
        .infer = infer_qlinear,
        .eval = eval_qlinear,
        .macs = [](const Infer& node) { return convolution_macs(node, 3); }},

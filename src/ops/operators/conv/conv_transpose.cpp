@@ -244,7 +244,7 @@ Dim macs_of_conv_transpose(const Infer& node) {
 OperatorRows operator_conv_conv_transpose() {
   static constexpr Operator kRows[] = {
       {.name = "ConvTranspose",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.product = ProductKind::transposed_convolution, .has_bias = true}},
        .infer = infer_conv_transpose,
        .eval = eval_conv_transpose,
        .macs = macs_of_conv_transpose},

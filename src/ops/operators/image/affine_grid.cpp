@@ -66,7 +66,7 @@ OperatorRows operator_image_affine_grid() {
   static constexpr Operator kRows[] = {
       {.name = "AffineGrid",
        .since = 20,
-       .traits = {Nature::sampling, {.sizes = {1}}},
+       .traits = {Nature::sampling, {.sizes = {1}, .places = {0}}},
        .infer = infer_affine_grid,
        .eval = eval_affine_grid},
   };

@@ -117,7 +117,7 @@ OperatorRows operator_image_grid_sample() {
   static constexpr Operator kRows[] = {
       {.name = "GridSample",
        .since = 16,
-       .traits = {Nature::sampling},
+       .traits = {Nature::sampling, {.places = {1}}},
        .infer = infer_grid_sample,
        .eval = eval_grid_sample},
   };

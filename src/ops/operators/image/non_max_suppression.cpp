@@ -154,7 +154,7 @@ OperatorRows operator_image_non_max_suppression() {
   static constexpr Operator kRows[] = {
       {.name = "NonMaxSuppression",
        .since = 10,
-       .traits = {Nature::selection, {.counts_elements = true}},
+       .traits = {Nature::selection, {.counts_elements = true, .places = {0}}},
        .infer = infer_suppression,
        .eval = eval_suppression,
        .work = work_of_suppression},

@@ -184,7 +184,7 @@ OperatorRows operator_image_resize() {
   static constexpr Operator kRows[] = {
       {.name = "Resize",
        .since = 10,
-       .traits = {Nature::sampling, {.sizes = {2, 3}}},
+       .traits = {Nature::sampling, {.sizes = {2, 3}, .places = {1}}},
        .infer = infer_resize,
        .eval = eval_resize,
        .work = work_of_resize},

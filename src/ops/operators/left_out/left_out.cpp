@@ -9,7 +9,7 @@ OperatorRows operator_left_out_left_out() {
       {.domain = "ai.onnx.preview.training", .name = "Gradient", .traits = {Nature::training}},
       {.domain = kMicrosoft,
        .name = "QEmbedLayerNormalization",
-       .traits = {Nature::normalization, {.indices = {0, 1}}}},
+       .traits = {Nature::normalization, {.indices = {0, 1}, .codes = {2, 3, 4, 5, 6}, .scales = {8, 9, 10, 11, 12}}}},
       {.domain = kMicrosoft, .name = "RemovePadding", .traits = {Nature::movement, {.counts_elements = true}}},
       {.domain = kMicrosoft,
        .name = "RestorePadding",

@@ -182,7 +182,11 @@ void eval_gemm(Eval& node) {
 
 OperatorRows operator_linear_gemm() {
   static constexpr Operator kRows[] = {
-      {.name = "Gemm", .traits = {Nature::product}, .infer = infer_gemm, .eval = eval_gemm, .macs = macs_of_gemm},
+      {.name = "Gemm",
+       .traits = {Nature::product, {.product = ProductKind::matrices, .has_bias = true}},
+       .infer = infer_gemm,
+       .eval = eval_gemm,
+       .macs = macs_of_gemm},
   };
   return kRows;
 }

@@ -85,7 +85,7 @@ void eval_matmul(Eval& node) {
 OperatorRows operator_linear_matmul() {
   static constexpr Operator kRows[] = {
       {.name = "MatMul",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.product = ProductKind::matrices}},
        .infer = infer_matmul,
        .eval = eval_matmul,
        .macs = macs_of_matmul},

@@ -123,12 +123,12 @@ void eval_qlinear(Eval& node) {
 OperatorRows operator_linear_matmul_quantized() {
   static constexpr Operator kRows[] = {
       {.name = "MatMulInteger",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.codes = {0, 1}}},
        .infer = infer_integer,
        .eval = eval_integer,
        .macs = [](const Infer& node) { return macs_of_product(node, 1); }},
       {.name = "QLinearMatMul",
-       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
+       .traits = {Nature::product, {.rounding = RoundingClass::coded, .codes = {0, 3}, .scales = {1, 4, 6}}},
        .infer = infer_qlinear,
        .eval = eval_qlinear,
        .macs = [](const Infer& node) { return macs_of_product(node, 3); }},

@@ -61,6 +61,7 @@ OperatorRows operator_math_arithmetic() {
   static constexpr Traits kCommutativeArithmetic = {Nature::elementwise,
                                                     {.rounding = RoundingClass::arithmetic, .is_commutative = true}};
   static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
+  static constexpr Traits kDivision = {Nature::elementwise, {.rounding = RoundingClass::arithmetic, .divisors = {1}}};
   static constexpr Operator kRows[] = {
       {.name = "Add", .traits = kCommutativeArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_add>},
       {.name = "Add", .since = 7, .traits = kCommutativeArithmetic, .infer = infer_add, .eval = eval_add},
@@ -68,8 +69,8 @@ OperatorRows operator_math_arithmetic() {
       {.name = "Sub", .since = 7, .traits = kArithmetic, .infer = infer_sub, .eval = eval_sub},
       {.name = "Mul", .traits = kCommutativeArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_mul>},
       {.name = "Mul", .since = 7, .traits = kCommutativeArithmetic, .infer = infer_mul, .eval = eval_mul},
-      {.name = "Div", .traits = kArithmetic, .infer = infer_limited_broadcast, .eval = limited<eval_div>},
-      {.name = "Div", .since = 7, .traits = kArithmetic, .infer = infer_div, .eval = eval_div},
+      {.name = "Div", .traits = kDivision, .infer = infer_limited_broadcast, .eval = limited<eval_div>},
+      {.name = "Div", .since = 7, .traits = kDivision, .infer = infer_div, .eval = eval_div},
   };
   return kRows;
 }

@@ -162,7 +162,7 @@ void eval_einsum(Eval& node) {
 OperatorRows operator_math_einsum() {
   static constexpr Operator kRows[] = {
       {.name = "Einsum",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.product = ProductKind::contraction}},
        .infer = infer_einsum,
        .eval = eval_einsum,
        .macs = macs_of_einsum},

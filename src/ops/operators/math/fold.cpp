@@ -86,8 +86,8 @@ void eval_mean(Eval& node) {
 }  // namespace
 
 OperatorRows operator_math_fold() {
-  static constexpr Traits kCommutativeExact = {Nature::elementwise,
-                                               {.rounding = RoundingClass::exact, .is_commutative = true}};
+  static constexpr Traits kCommutativeExact = {
+      Nature::elementwise, {.rounding = RoundingClass::exact, .range = ValueRange::all, .is_commutative = true}};
   static constexpr Operator kRows[] = {
       {.name = "Sum", .traits = {Nature::elementwise, {.is_commutative = true}}, .infer = infer_fold, .eval = eval_sum},
       {.name = "Mean",

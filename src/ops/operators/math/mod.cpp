@@ -57,7 +57,7 @@ void eval_mod(Eval& node) {
 OperatorRows operator_math_mod() {
   static constexpr Operator kRows[] = {
       {.name = "Mod",
-       .traits = {Nature::elementwise, {.rounding = RoundingClass::stepped}},
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::stepped, .divisors = {1}}},
        .infer = infer_mod,
        .eval = eval_mod},
   };

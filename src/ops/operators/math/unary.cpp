@@ -67,7 +67,6 @@ double reciprocal(double x) { return 1 / x; }
 
 OperatorRows operator_math_unary() {
   static constexpr Traits kExact = {Nature::elementwise, {.rounding = RoundingClass::exact}};
-  static constexpr Traits kArithmetic = {Nature::elementwise, {.rounding = RoundingClass::arithmetic}};
   static constexpr Traits kStepped = {Nature::elementwise, {.rounding = RoundingClass::stepped}};
   static constexpr Operator kRows[] = {
       {.name = "Abs", .traits = kExact, .infer = infer_abs, .eval = eval_abs},
@@ -76,10 +75,19 @@ OperatorRows operator_math_unary() {
        .traits = {Nature::elementwise, {.rounding = RoundingClass::decided, .range = ValueRange::around_zero}},
        .infer = infer_sign,
        .eval = eval_sign},
-      {.name = "Reciprocal", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_function<reciprocal>},
-      {.name = "Sqrt", .traits = kArithmetic, .infer = infer_same_as_first, .eval = eval_function<std::sqrt>},
+      {.name = "Reciprocal",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::arithmetic, .divisors = {0}}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<reciprocal>},
+      {.name = "Sqrt",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::arithmetic, .domain = Domain::not_negative}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::sqrt>},
       {.name = "Exp", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::exp>},
-      {.name = "Log", .traits = {Nature::elementwise}, .infer = infer_same_as_first, .eval = eval_function<std::log>},
+      {.name = "Log",
+       .traits = {Nature::elementwise, {.domain = Domain::positive}},
+       .infer = infer_same_as_first,
+       .eval = eval_function<std::log>},
       {.name = "Ceil", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<std::ceil>},
       {.name = "Floor", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<std::floor>},
       {.name = "Round", .traits = kStepped, .infer = infer_same_as_first, .eval = eval_function<round_even>},

@@ -283,7 +283,7 @@ OperatorRows operator_microsoft_attention() {
        .macs = macs_of_attention},
       {.domain = kMicrosoft,
        .name = "QAttention",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.codes = {0, 1}, .scales = {3, 4}}},
        .infer = infer_attention,
        .eval = eval_attention,
        .macs = macs_of_attention},

@@ -48,7 +48,7 @@ OperatorRows operator_microsoft_convolution() {
        .macs = macs_of_conv},
       {.domain = kMicrosoft,
        .name = "QLinearConv",
-       .traits = {Nature::product, {.rounding = RoundingClass::coded}},
+       .traits = {Nature::product, {.rounding = RoundingClass::coded, .codes = {0, 3}, .scales = {1, 4, 6}}},
        .infer = infer_quantized,
        .eval = eval_quantized,
        .macs = macs_of_quantized},

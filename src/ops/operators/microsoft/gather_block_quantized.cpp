@@ -99,7 +99,11 @@ OperatorRows operator_microsoft_gather_block_quantized() {
       {.domain = kMicrosoft,
        .name = "GatherBlockQuantized",
        .traits = {Nature::movement,
-                  {.rounding = RoundingClass::continuous, .range = ValueRange::unknown, .indices = {1}}},
+                  {.rounding = RoundingClass::continuous,
+                   .range = ValueRange::unknown,
+                   .indices = {1},
+                   .codes = {0},
+                   .scales = {2}}},
        .infer = infer_gather,
        .eval = eval_gather},
   };

@@ -137,12 +137,12 @@ OperatorRows operator_microsoft_image() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "GridSample",
-       .traits = {Nature::sampling},
+       .traits = {Nature::sampling, {.places = {1}}},
        .infer = infer_grid_sample,
        .eval = eval_grid_sample},
       {.domain = kMicrosoft,
        .name = "CropAndResize",
-       .traits = {Nature::sampling, {.indices = {2}, .sizes = {3}}},
+       .traits = {Nature::sampling, {.indices = {2}, .sizes = {3}, .places = {1}}},
        .infer = infer_crop,
        .eval = eval_crop},
   };

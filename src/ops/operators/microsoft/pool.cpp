@@ -77,7 +77,7 @@ OperatorRows operator_microsoft_pool() {
        .work = pool_work_channels_last},
       {.domain = kMicrosoft,
        .name = "QLinearAveragePool",
-       .traits = {Nature::pool, {.rounding = RoundingClass::coded}},
+       .traits = {Nature::pool, {.rounding = RoundingClass::coded, .codes = {0}, .scales = {1, 3}}},
        .infer = infer_average,
        .eval = eval_average,
        .work = work_of_average},

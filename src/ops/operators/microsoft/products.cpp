@@ -151,7 +151,7 @@ OperatorRows operator_microsoft_products() {
        .macs = macs_of_fused},
       {.domain = kMicrosoft,
        .name = "MatMulInteger16",
-       .traits = {Nature::product},
+       .traits = {Nature::product, {.codes = {0, 1}}},
        .infer = infer_integer16,
        .eval = eval_integer16,
        .macs = macs_of_matmul},

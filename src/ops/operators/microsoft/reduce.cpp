@@ -34,7 +34,7 @@ OperatorRows operator_microsoft_reduce() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft,
        .name = "ReduceSumInteger",
-       .traits = {Nature::reduction},
+       .traits = {Nature::reduction, {.codes = {0}}},
        .infer = infer_sum,
        .eval = eval_sum},
   };

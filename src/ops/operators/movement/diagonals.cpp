@@ -70,7 +70,11 @@ void eval_trilu(Eval& node) {
 OperatorRows operator_movement_diagonals() {
   static constexpr Traits kFirstOrZero = {Nature::movement, {.range = ValueRange::first_or_zero}};
   static constexpr Operator kRows[] = {
-      {.name = "EyeLike", .since = 9, .traits = {Nature::generator}, .infer = infer_eye_like, .eval = eval_eye_like},
+      {.name = "EyeLike",
+       .since = 9,
+       .traits = {Nature::generator, {.shapes = {0}, .typed_by = "dtype"}},
+       .infer = infer_eye_like,
+       .eval = eval_eye_like},
       {.name = "Trilu", .since = 14, .traits = kFirstOrZero, .infer = infer_trilu, .eval = eval_trilu},
       {.domain = kMicrosoft, .name = "Trilu", .traits = kFirstOrZero, .infer = infer_trilu, .eval = eval_trilu},
   };

@@ -168,7 +168,7 @@ void eval_slice(Eval& node) {
 OperatorRows operator_movement_slice() {
   static constexpr Operator kRows[] = {
       {.name = "Slice",
-       .traits = {Nature::movement, {.sizes = {1, 2, 3, 4}}},
+       .traits = {Nature::movement, {.sizes = {1, 2, 3, 4}, .clamps_sizes = true}},
        .infer = infer_slice,
        .eval = eval_slice},
   };

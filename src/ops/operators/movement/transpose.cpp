@@ -39,7 +39,7 @@ void eval_transpose(Eval& node) {
 OperatorRows operator_movement_transpose() {
   static constexpr Operator kRows[] = {
       {.name = "Transpose",
-       .traits = {Nature::movement, {.moves = Moves::each_once}},
+       .traits = {Nature::movement, {.moves = Moves::by_dims}},
        .infer = infer_transpose,
        .eval = eval_transpose},
   };

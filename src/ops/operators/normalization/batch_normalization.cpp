@@ -134,7 +134,7 @@ void eval_batch_normalization(Eval& node) {
 OperatorRows operator_normalization_batch_normalization() {
   static constexpr Operator kRows[] = {
       {.name = "BatchNormalization",
-       .traits = {Nature::normalization},
+       .traits = {Nature::normalization, {.variances = {4}}},
        .infer = infer_batch_normalization,
        .eval = eval_batch_normalization},
   };

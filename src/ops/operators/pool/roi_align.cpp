@@ -132,7 +132,7 @@ OperatorRows operator_pool_roi_align() {
   static constexpr Operator kRows[] = {
       {.name = "RoiAlign",
        .since = 10,
-       .traits = {Nature::sampling, {.indices = {2}}},
+       .traits = {Nature::sampling, {.indices = {2}, .places = {1}}},
        .infer = infer_roi_align,
        .eval = eval_roi_align,
        .macs = macs_of_roi_align},

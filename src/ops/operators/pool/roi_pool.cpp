@@ -101,7 +101,7 @@ Dim work_of_roi_pool(const Infer& node) {
 OperatorRows operator_pool_roi_pool() {
   static constexpr Operator kRows[] = {
       {.name = "MaxRoiPool",
-       .traits = {Nature::pool},
+       .traits = {Nature::pool, {.places = {1}}},
        .infer = infer_roi_pool,
        .eval = eval_roi_pool,
        .work = work_of_roi_pool},

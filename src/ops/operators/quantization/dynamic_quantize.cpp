@@ -23,7 +23,7 @@ void eval_dynamic_quantize(Eval& node) {
 OperatorRows operator_quantization_dynamic_quantize() {
   static constexpr Operator kRows[] = {
       {.name = "DynamicQuantizeLinear",
-       .traits = {Nature::quantization},
+       .traits = {Nature::quantization, {.coding = Coding::encodes_by_range}},
        .infer = infer_dynamic_quantize,
        .eval = eval_dynamic_quantize},
   };

@@ -109,9 +109,13 @@ void eval_dequantize(Eval& node) {
 
 OperatorRows operator_quantization_quantize() {
   static constexpr Operator kRows[] = {
-      {.name = "QuantizeLinear", .traits = {Nature::quantization}, .infer = infer_quantize, .eval = eval_quantize},
+      {.name = "QuantizeLinear",
+       .traits = {Nature::quantization, {.scales = {1}, .coding = Coding::encodes}},
+       .infer = infer_quantize,
+       .eval = eval_quantize},
       {.name = "DequantizeLinear",
-       .traits = {Nature::quantization, {.rounding = RoundingClass::arithmetic}},
+       .traits = {Nature::quantization,
+                  {.rounding = RoundingClass::arithmetic, .codes = {0}, .scales = {1}, .coding = Coding::decodes}},
        .infer = infer_dequantize,
        .eval = eval_dequantize},
   };

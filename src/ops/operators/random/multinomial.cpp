@@ -51,7 +51,7 @@ void eval_multinomial(Eval& node) {
 OperatorRows operator_random_multinomial() {
   static constexpr Operator kRows[] = {
       {.name = "Multinomial",
-       .traits = {Nature::generator, {.rounding = RoundingClass::random}},
+       .traits = {Nature::generator, {.rounding = RoundingClass::random, .typed_by = "dtype"}},
        .infer = infer_multinomial,
        .eval = eval_multinomial,
        .is_random = true},

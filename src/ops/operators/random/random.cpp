@@ -57,12 +57,18 @@ void eval_bernoulli(Eval& node) {
 }  // namespace
 
 OperatorRows operator_random_random() {
-  static constexpr Traits kRandom = {Nature::generator, {.rounding = RoundingClass::random}};
+  static constexpr Traits kRandom = {Nature::generator, {.rounding = RoundingClass::random, .typed_by = "dtype"}};
+  static constexpr Traits kRandomLike = {Nature::generator,
+                                         {.rounding = RoundingClass::random, .shapes = {0}, .typed_by = "dtype"}};
   static constexpr Operator kRows[] = {
       {.name = "RandomNormal", .traits = kRandom, .infer = infer_by_shape, .eval = eval_normal, .is_random = true},
       {.name = "RandomUniform", .traits = kRandom, .infer = infer_by_shape, .eval = eval_uniform, .is_random = true},
-      {.name = "RandomNormalLike", .traits = kRandom, .infer = infer_like, .eval = eval_normal, .is_random = true},
-      {.name = "RandomUniformLike", .traits = kRandom, .infer = infer_like, .eval = eval_uniform, .is_random = true},
+      {.name = "RandomNormalLike", .traits = kRandomLike, .infer = infer_like, .eval = eval_normal, .is_random = true},
+      {.name = "RandomUniformLike",
+       .traits = kRandomLike,
+       .infer = infer_like,
+       .eval = eval_uniform,
+       .is_random = true},
       {.name = "Bernoulli", .traits = kRandom, .infer = infer_like, .eval = eval_bernoulli, .is_random = true},
   };
   return kRows;

@@ -137,7 +137,7 @@ OperatorRows operator_recurrent_recurrent() {
        .macs = recurrent_macs},
       {.domain = kMicrosoft,
        .name = "DynamicQuantizeLSTM",
-       .traits = {Nature::recurrence},
+       .traits = {Nature::recurrence, {.codes = {1, 2}, .scales = {8, 10}}},
        .infer = [](Infer& node) { infer_recurrent(node, kCodedLstm); },
        .eval = [](Eval& node) { eval_lstm_of(node, kCodedLstm); },
        .macs = recurrent_macs},

@@ -42,8 +42,8 @@ void eval_size(Eval& node) { node.store(0, std::vector<int64_t>{static_cast<int6
 
 OperatorRows operator_shape_shape() {
   static constexpr Operator kRows[] = {
-      {.name = "Shape", .traits = {Nature::generator}, .infer = infer_shape, .eval = eval_shape},
-      {.name = "Size", .traits = {Nature::generator}, .infer = infer_size, .eval = eval_size},
+      {.name = "Shape", .traits = {Nature::generator, {.shapes = {0}}}, .infer = infer_shape, .eval = eval_shape},
+      {.name = "Size", .traits = {Nature::generator, {.shapes = {0}}}, .infer = infer_size, .eval = eval_size},
   };
   return kRows;
 }

@@ -76,7 +76,8 @@ void eval_mel(Eval& node) {
 OperatorRows operator_signal_mel_weight_matrix() {
   static constexpr Operator kRows[] = {
       {.name = "MelWeightMatrix",
-       .traits = {Nature::generator, {.rounding = RoundingClass::continuous, .sizes = {0, 1}}},
+       .traits = {Nature::generator,
+                  {.rounding = RoundingClass::continuous, .sizes = {0, 1}, .typed_by = "output_datatype"}},
        .infer = infer_mel,
        .eval = eval_mel},
   };

@@ -39,7 +39,8 @@ void eval_window(Eval& node, const Cosines& window) {
 }  // namespace
 
 OperatorRows operator_signal_window() {
-  static constexpr Traits kContinuous = {Nature::generator, {.rounding = RoundingClass::continuous, .sizes = {0}}};
+  static constexpr Traits kContinuous = {
+      Nature::generator, {.rounding = RoundingClass::continuous, .sizes = {0}, .typed_by = "output_datatype"}};
   static constexpr Operator kRows[] = {
       {.name = "HannWindow",
        .traits = kContinuous,
