@@ -1,6 +1,5 @@
 #include "ir/clone.h"
 
-#include <array>
 #include <optional>
 
 #include <fmt/format.h>
@@ -80,14 +79,9 @@ void Cloner::copy_initializers(const Body& body, std::vector<NodeId>& made) {
 
 NodeId Cloner::add_constant(TensorId tensor, Symbol name) {
   const bool is_sparse = model_[tensor].sparse != nullptr;
-  const std::array attributes = {Attribute::of(edit_.intern(is_sparse ? "sparse_value" : "value"),
-                                               is_sparse ? AttributeType::sparse_tensor : AttributeType::tensor,
-                                               tensor)};
-  NodeSpec spec;
-  spec.op = edit_.intern("Constant");
-  spec.results = {&name, 1};
-  spec.attributes = attributes;
-  const NodeId made = edit_.add_node(model_[plan_.before].graph, spec, plan_.before);
+  const Attribute held = Attribute::of(edit_.intern(is_sparse ? "sparse_value" : "value"),
+                                       is_sparse ? AttributeType::sparse_tensor : AttributeType::tensor, tensor);
+  const NodeId made = add_constant_node(edit_, {model_[plan_.before].graph, name, plan_.before}, held);
   edit_.origins().merge(made, {});
   return made;
 }

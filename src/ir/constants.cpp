@@ -5,6 +5,13 @@
 #include "ir/queries.h"
 
 namespace assay::ir {
+namespace {
+
+constexpr std::string_view kOp = "Constant";
+
+}  // namespace
+
+bool is_constant_node(const Model& model, NodeId node) { return is_op(model, node, kOp); }
 
 ValueId add_initializer(Edit& edit, NewConstant constant) {
   TensorEntry entry;
@@ -22,13 +29,17 @@ Attribute tensor_attribute(Edit& edit, std::string_view name, tensor::Tensor ten
   return Attribute::of(edit.intern(name), AttributeType::tensor, id);
 }
 
-NodeId add_constant_node(Edit& edit, NewConstant constant) {
-  const std::array attributes = {tensor_attribute(edit, "value", std::move(constant.tensor))};
+NodeId add_constant_node(Edit& edit, const ConstantPlace& place, const Attribute& held) {
   NodeSpec spec;
-  spec.op = edit.intern("Constant");
-  spec.results = {&constant.name, 1};
-  spec.attributes = attributes;
-  return edit.add_node(constant.graph, spec, constant.before);
+  spec.op = edit.intern(kOp);
+  spec.results = {&place.name, 1};
+  spec.attributes = {&held, 1};
+  return edit.add_node(place.graph, spec, place.before);
+}
+
+NodeId add_constant_node(Edit& edit, NewConstant constant) {
+  const Attribute held = tensor_attribute(edit, "value", std::move(constant.tensor));
+  return add_constant_node(edit, {constant.graph, constant.name, constant.before}, held);
 }
 
 ValueId add_constant(Edit& edit, NewConstant constant) {

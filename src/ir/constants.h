@@ -12,9 +12,18 @@ struct NewConstant {
   NodeId before = {};  // of a Constant node; invalid: at the end
 };
 
+// The place of a Constant node.
+struct ConstantPlace {
+  GraphId graph;
+  Symbol name;         // of the result
+  NodeId before = {};  // invalid: at the end
+};
+
 ValueId add_initializer(Edit& edit, NewConstant constant);
 // Adds the constant as a Constant node, which may stand in any graph.
 NodeId add_constant_node(Edit& edit, NewConstant constant);
+// Adds a Constant node that holds an attribute.
+NodeId add_constant_node(Edit& edit, const ConstantPlace& place, const Attribute& held);
 // Adds the constant as an initializer, or as a Constant node in functions, which have no initializers.
 ValueId add_constant(Edit& edit, NewConstant constant);
 // An attribute that holds the tensor.

@@ -27,7 +27,7 @@ inline bool is_op(const Model& model, NodeId node, std::string_view op) {
 }
 
 // True for a node that holds a constant: not an initializer, but used as one.
-inline bool is_constant_node(const Model& model, NodeId node) { return is_op(model, node, "Constant"); }
+bool is_constant_node(const Model& model, NodeId node);
 
 // True if the value is an output of any graph.
 inline bool is_output(const Model& model, ValueId value) {
