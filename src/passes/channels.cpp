@@ -224,11 +224,18 @@ std::optional<ChannelAffine> channel_arithmetic(PassRun& run, NodeId node, const
   ChannelAffine affine{std::vector<double>(numbers->size(), 1.0), std::vector<double>(numbers->size(), 0.0)};
   for (size_t c = 0; c < numbers->size(); ++c) {
     const double number = (*numbers)[c];
-    if (op == "Add") affine.shift[c] = number;
-    if (op == "Sub") affine.shift[c] = is_first ? -number : number;
-    if (op == "Sub" && !is_first) affine.scale[c] = -1.0;
-    if (op == "Mul") affine.scale[c] = number;
-    if (op == "Div") affine.scale[c] = is_first ? 1.0 / number : NAN;
+    if (op == "Add") {
+      affine.shift[c] = number;
+    } else if (op == "Sub") {
+      affine.shift[c] = is_first ? -number : number;
+      affine.scale[c] = is_first ? 1.0 : -1.0;
+    } else if (op == "Mul") {
+      affine.scale[c] = number;
+    } else if (op == "Div") {
+      affine.scale[c] = is_first ? 1.0 / number : NAN;
+    } else {
+      return std::nullopt;
+    }
   }
   return are_finite(affine.scale) ? std::optional(affine) : std::nullopt;
 }

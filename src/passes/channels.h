@@ -37,8 +37,8 @@ struct Weighted {
 std::optional<Weighted> find_convolution(PassRun& run, ir::NodeId node);     // Conv or ConvTranspose
 std::optional<Weighted> find_matrix_product(PassRun& run, ir::NodeId node);  // Gemm, or MatMul with a matrix
 
-// The affine function of an Add, Sub, Mul or Div of the convolution's result with a constant; empty unless the constant
-// has one number for each channel, or one for all.
+// The affine function of an Add, Sub, Mul or Div of the convolution's result with a constant; empty for others, and
+// unless the constant has one number for each channel, or one for all.
 std::optional<ChannelAffine> channel_arithmetic(PassRun& run, ir::NodeId node, const Weighted& convolution);
 
 // The tensor with each element times factor(index), which is the same for so many `neighbours`, rounded once; empty

@@ -13,7 +13,10 @@ ops::Callee PassRun::callee(ir::NodeId node) {
 }
 
 bool PassRun::is_op(ir::NodeId node, std::string_view op) {
-  if (model_.text(model_[node].op) != op) return false;
+  return model_.text(model_[node].op) == op && is_standard(node);
+}
+
+bool PassRun::is_standard(ir::NodeId node) {
   const ops::Callee found = callee(node);
   if (found.function || !found.schema || !found.schema->domain.empty()) return false;
   const bool has_result = !model_[node].results.empty() && model_[node].results[0].valid();
@@ -44,7 +47,8 @@ const tensor::Tensor* PassRun::constant(ir::ValueId value) {
   if (facts.kind == ir::ValueKind::initializer) {
     return model_[facts.constant].sparse ? nullptr : &model_[facts.constant].tensor;
   }
-  if (facts.kind != ir::ValueKind::result || !is_op(facts.producer, "Constant")) return nullptr;
+  if (facts.kind != ir::ValueKind::result || !is_constant_node(model_, facts.producer) || !is_standard(facts.producer))
+    return nullptr;
   const ir::Attribute* held = model_.find_attribute(model_[facts.producer], "value");
   return held && !held->is_reference() ? &model_[held->tensors()[0]].tensor : nullptr;
 }

@@ -48,6 +48,8 @@ class PassRun {
   // True if the node calls this operator of ai.onnx, not a function of that name, in a version that is known and as its
   // schema says: operands that must be there are there, the first result too, attributes have their types.
   bool is_op(ir::NodeId node, std::string_view op);
+  // Likewise for whichever operator of ai.onnx has the node's name.
+  bool is_standard(ir::NodeId node);
   // True if types or shapes of its operands break the operator's rules, as far as they are known.
   bool is_refused(ir::NodeId node);
   // The operators or versions of nodes, or functions, were changed.

@@ -15,4 +15,8 @@ bool is_reshape(PassRun& run, ir::NodeId node);
 // of those, or a dim is 0.
 std::optional<std::vector<int64_t>> reshape_target(const ops::Dims& dims);
 
+// Nodes that only move elements, for patches that write nodes anew.
+ir::PatchValue add_transpose(PassRun& run, ir::Patch& patch, ir::PatchValue value, const std::vector<int64_t>& order);
+ir::PatchValue add_reshape(ir::Patch& patch, ir::PatchValue value, const std::vector<int64_t>& dims);
+
 }  // namespace assay::passes

@@ -2,11 +2,13 @@
 
 #include <string_view>
 #include <unordered_map>
+#include <vector>
 
 #include "base/error.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
 #include "match/uses.h"
+#include "ops/traits.h"
 #include "passes/pass.h"
 
 namespace assay::passes {
@@ -17,6 +19,14 @@ struct Rule {
   std::string_view op;
   void (*apply)(Context& context, ir::NodeId node);
 };
+
+// A rule for all operators of ai.onnx that are so.
+template <typename Context>
+std::vector<Rule<Context>> rules_of(bool (*are)(const ops::Traits& traits), void (*apply)(Context&, ir::NodeId)) {
+  std::vector<Rule<Context>> rules;
+  for (const std::string_view op : ops::operators_that(are)) rules.push_back({op, apply});
+  return rules;
+}
 
 // Applies to each node of the model, in order and outer graphs first, the rule of its operator, until the rewriter is
 // done. A rule may replace its node and remove earlier ones. Nodes that break their operator's rules are left alone, as

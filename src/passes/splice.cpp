@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
+#include "passes/handing_on.h"
 
 namespace assay::passes {
 
@@ -62,13 +63,7 @@ void Splicer::hand_over(const Handover& item, NodeId node, std::vector<NodeId>& 
 
 ValueId Splicer::add_copy(const Handover& item, NodeId node, std::vector<NodeId>& made) {
   const ir::Model& model = run_.model();
-  const std::array operands = {item.to};
-  const std::array names = {model[item.from].name};
-  ir::NodeSpec spec;
-  spec.op = run_.edit().intern("Identity");
-  spec.operands = operands;
-  spec.results = names;
-  made.push_back(run_.edit().add_node(model[node].graph, spec, node));
+  made.push_back(add_identity(run_.edit(), {model[node].graph, item.to, model[item.from].name, node}));
   const ValueId copy = model[made.back()].results[0];
   run_.edit().set_type(copy, model[item.from].type);
   return copy;

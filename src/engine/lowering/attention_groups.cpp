@@ -6,9 +6,15 @@
 #include "engine/layers/quantized_attention.h"
 #include "engine/layers/spelled_attention.h"
 #include "engine/lowering/quantized_groups.h"
+#include "ops/traits.h"
 
 namespace assay::engine {
 namespace {
+
+bool is_product(const ir::Model& model, ir::NodeId node) {
+  const ops::Traits& traits = ops::traits(model, node);
+  return traits.product == ops::ProductKind::matrices && !traits.has_bias;
+}
 
 // Adds the nodes of the main graph that use the last result: one, or for weights IsNaN and then Where. False: others
 // do.
@@ -34,7 +40,7 @@ bool extend(const ir::Model& model, std::vector<ir::NodeId>& chain) {
 
 std::vector<ir::NodeId> attention_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant) {
-  if (model.text(model[product].op) != "MatMul") return {};
+  if (!is_product(model, product)) return {};
   std::vector<ir::NodeId> chain = {product};
   std::vector<ir::NodeId> group;
   while (chain.size() < kMostAttentionNodes && extend(model, chain)) {
@@ -53,7 +59,7 @@ std::vector<ir::NodeId> with_dequantizers(const ir::Model& model, const ops::Inf
                                           const std::vector<ir::NodeId>& chain) {
   std::vector<ir::NodeId> products;
   for (const ir::NodeId node : chain) {
-    if (model.text(model[node].op) == "MatMul") products.push_back(node);
+    if (is_product(model, node)) products.push_back(node);
   }
   std::vector<ir::NodeId> group = chain;
   for (const ir::NodeId node : dequantizers_of(model, inference, products)) {
@@ -67,8 +73,7 @@ std::vector<ir::NodeId> with_dequantizers(const ir::Model& model, const ops::Inf
 
 std::vector<ir::NodeId> quantized_attention_group(const ir::Model& model, const ops::Inference& inference,
                                                   ir::NodeId product, const ConstantOf& constant) {
-  if (model.text(model[product].op) != "MatMul" || with_dequantizers(model, inference, {product}).size() != 3)
-    return {};
+  if (!is_product(model, product) || with_dequantizers(model, inference, {product}).size() != 3) return {};
   std::vector<ir::NodeId> chain = {product};
   std::vector<ir::NodeId> group;
   while (chain.size() < kMostQuantizedAttentionNodes && extend(model, chain)) {

@@ -25,21 +25,25 @@ class CastMover {
   void run() {
     std::vector<NodeId> casts;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
-      if (is(node, "Cast") && inference_.callees()[node].op != nullptr) casts.push_back(node);
+      if (ops::traits(model_, node).is_cast() && inference_.callees()[node].op != nullptr) casts.push_back(node);
     }
     for (const NodeId cast : casts) {
       const NodeId concat = producer(model_[cast].operands[0].value);
-      if (!concat.valid() || !is(concat, "Concat") || !has_whole_parts(concat)) continue;
+      if (!concat.valid() || !is_concat(concat) || !has_whole_parts(concat)) continue;
       if (!move(cast, concat)) return;
     }
   }
 
  private:
-  bool is(NodeId node, std::string_view op) const { return ir::is_op(model_, node, op); }
+  bool is_concat(NodeId node) const {
+    const ops::Traits& traits = ops::traits(model_, node);
+    return traits.is(ops::Nature::movement) && traits.range == ops::ValueRange::all;
+  }
 
   bool is_move(NodeId node) const {
-    const bool is_reshape = ops::traits(model_, node).moves == ops::Moves::in_order && !is(node, "Identity");
-    return (is_reshape && model_.text(model_[node].domain).empty()) || is(node, "Transpose");
+    const ops::Traits& traits = ops::traits(model_, node);
+    const bool is_move = traits.is_reshape() || traits.moves == ops::Moves::by_dims;
+    return is_move && model_.text(model_[node].domain).empty();
   }
 
   // The producer of a value that one node uses.

@@ -15,7 +15,10 @@
 namespace assay::engine {
 namespace {
 
-constexpr int64_t kFirstMaxPoolOfCodes = 12;
+bool takes_codes(const schema::Schema& schema) {
+  const uint64_t codes = schema::set_of(tensor::DType::uint8) | schema::set_of(tensor::DType::int8);
+  return (schema.input(0)->types.tensors & codes) == codes;
+}
 
 class CodesThrough {
  public:
@@ -28,7 +31,7 @@ class CodesThrough {
     find_attention();
     for (const ir::NodeId dequantizer : dequantizers()) {
       const ir::NodeId quantizer = producer(model_[dequantizer].operands[0].value);
-      if (!quantizer.valid() || !is(quantizer, "QuantizeLinear") || wants_codes(dequantizer)) continue;
+      if (!quantizer.valid() || !ops::traits(model_, quantizer).encodes() || wants_codes(dequantizer)) continue;
       ir::NodeId source = producer(model_[quantizer].operands[0].value);
       while (source.valid() && is_move(source)) source = producer(model_[source].operands[0].value);
       if (!source.valid() || !is_dequantizer(model_, inference_, source)) continue;
@@ -52,7 +55,8 @@ class CodesThrough {
   void drop_inverses() {
     for (const ir::NodeId dequantizer : dequantizers()) {
       const ir::NodeId quantizer = only_user(model_, model_[dequantizer].results.front());
-      if (!quantizer.valid() || !is(quantizer, "QuantizeLinear") || !is_inverse(dequantizer, quantizer)) continue;
+      if (!quantizer.valid() || !ops::traits(model_, quantizer).encodes() || !is_inverse(dequantizer, quantizer))
+        continue;
       if (rewriter_.record("codes that are made of themselves", quantizer)) drop(dequantizer, quantizer);
     }
   }
@@ -66,10 +70,10 @@ class CodesThrough {
     return found;
   }
 
-  bool is(ir::NodeId node, std::string_view op) const { return ir::is_op(model_, node, op); }
   bool is_move(ir::NodeId node) const {
-    const bool is_reshape = ops::traits(model_, node).moves == ops::Moves::in_order && !is(node, "Identity");
-    return (is_reshape && model_.text(model_[node].domain).empty()) || is(node, "Transpose");
+    const ops::Traits& traits = ops::traits(model_, node);
+    const bool is_move = traits.is_reshape() || traits.moves == ops::Moves::by_dims;
+    return is_move && model_.text(model_[node].domain).empty();
   }
 
   ir::NodeId producer(ir::ValueId value) const {
@@ -80,7 +84,7 @@ class CodesThrough {
   void find_attention() {
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
     for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
-      if (!is(node, "MatMul")) continue;
+      if (ops::traits(model_, node).product != ops::ProductKind::matrices) continue;
       const std::vector<ir::NodeId> group = quantized_attention_group(model_, inference_, node, constant);
       attention_.insert(group.begin(), group.end());
     }
@@ -95,13 +99,14 @@ class CodesThrough {
   }
 
   bool passes_codes(ir::NodeId node) const {
-    if (is(node, "MaxPool")) {
+    const ops::Traits& traits = ops::traits(model_, node);
+    if (traits.is(ops::Nature::pool) && traits.rounding == ops::RoundingClass::exact) {
       const ops::Callee& callee = inference_.callees()[node];
-      return callee.op != nullptr && callee.version >= kFirstMaxPoolOfCodes && model_[node].results.size() == 1;
+      return callee.op != nullptr && takes_codes(*callee.schema) && model_[node].results.size() == 1;
     }
     if (!is_move(node)) return false;
     while (node.valid() && is_move(node)) node = only_user(model_, model_[node].results.front());
-    return node.valid() && is(node, "QuantizeLinear");
+    return node.valid() && ops::traits(model_, node).encodes();
   }
 
   bool is_inverse(ir::NodeId dequantizer, ir::NodeId quantizer) const {

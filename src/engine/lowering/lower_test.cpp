@@ -176,6 +176,14 @@ TEST(Lower, operators_form_layers) {
                                       "Mul_Mul_Sub_Mul_Mul_Add_Concat_1"}));
 }
 
+TEST(Lower, halves_that_only_move_stay_halves) {
+  ir::Model model =
+      parsed(with_header("g (float16[1,4,2,2] x) => (float16[1,1,4,4] y) { y = DepthToSpace<blocksize = 2>(x) }"));
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter);
+  EXPECT_EQ(ops_of(model), std::vector<std::string>{"DepthToSpace"});
+}
+
 TEST(Lower, weights_of_any_zero_point_are_those_of_layers_of_integers) {
   ir::Model model = parsed(with_header(kLowered[15]));
   ir::Rewriter rewriter(model);

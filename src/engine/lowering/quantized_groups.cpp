@@ -8,12 +8,13 @@
 #include "engine/layers/quantization.h"
 #include "engine/lowering/compressed_groups.h"
 #include "ir/naming.h"
+#include "ops/traits.h"
 #include "passes/pipelines.h"
 
 namespace assay::engine {
 
 bool is_dequantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
-  return node.valid() && model.text(model[node].op) == "DequantizeLinear" && is_quantizer(model, inference, node);
+  return node.valid() && ops::traits(model, node).decodes() && is_quantizer(model, inference, node);
 }
 
 namespace {
@@ -68,7 +69,8 @@ bool stays_compressed(const ir::Model& model, const ops::Inference& inference, i
     return std::ranges::find(group, dequantizer) != group.end();
   };
   ir::NodeId user = only_user(model, model[dequantizer].results.front());
-  if (user.valid() && model.text(model[user].op) == "Transpose") user = only_user(model, model[user].results.front());
+  if (user.valid() && ops::traits(model, user).moves == ops::Moves::by_dims)
+    user = only_user(model, model[user].results.front());
   return user.valid() && (is_in(quantized_group(model, inference, user, constant, few_rows)) ||
                           is_in(compressed_group(model, inference, user, constant)));
 }
@@ -101,7 +103,8 @@ bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::N
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
                                         const ConstantOf& constant, int64_t few_rows) {
-  if (const std::string_view op = model.text(model[product].op); op == "MatMulInteger" || op == "ConvInteger") {
+  const ops::Traits& traits = ops::traits(model, product);
+  if (traits.is(ops::Nature::product) && traits.codes.contains(0) && traits.scales.is_empty()) {
     const ir::NodeId cast = only_user(model, model[product].results.front());
     const std::vector<ir::NodeId> sums = {product, cast};
     return cast.valid() && match_sums(model, inference, sums, constant) ? sums : std::vector<ir::NodeId>();
@@ -109,7 +112,7 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   std::vector<ir::NodeId> group;
   for (const ir::Use& use : model[product].operands) {
     const ir::NodeId producer = producer_of(model, use.value);
-    if (!producer.valid() || model.text(model[producer].op) != "DequantizeLinear") continue;
+    if (!producer.valid() || !ops::traits(model, producer).decodes()) continue;
     if (only_user(model, use.value) != product) return {};
     group.push_back(producer);
   }
@@ -117,7 +120,8 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
   if (group.size() < 3 || group.back() != product || !match_quantized(model, inference, group, constant)) return {};
   // A few rows are read faster than the weights, which compressed products have as they are.
-  if (model.text(model[product].op) != "Conv" && has_few_rows(model, inference, product, few_rows)) return {};
+  const bool is_convolution = traits.product == ops::ProductKind::convolution;
+  if (!is_convolution && has_few_rows(model, inference, product, few_rows)) return {};
   return group;
 }
 

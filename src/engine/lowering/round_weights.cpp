@@ -7,6 +7,7 @@
 #include "ir/constants.h"
 #include "ir/naming.h"
 #include "ops/inference.h"
+#include "ops/traits.h"
 #include "tensor/derived.h"
 
 namespace assay::engine {
@@ -61,8 +62,7 @@ class WeightRounder {
  private:
   bool multiplies_few(ir::NodeId id) const {
     const ir::Node& node = model_[id];
-    const std::string_view op = model_.text(node.op);
-    if (!model_.text(node.domain).empty() || (op != "MatMul" && op != "Gemm")) return false;
+    if (ops::traits(model_, id).product != ops::ProductKind::matrices) return false;
     const ir::Attribute* const turned = model_.find_attribute(node, "transA");
     const bool is_turned = turned != nullptr && (turned->is_reference() || turned->integer() != 0);
     const ops::Type& data = inference_.type(node.operands[0].value);

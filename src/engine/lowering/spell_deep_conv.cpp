@@ -2,11 +2,12 @@
 
 #include <array>
 
-#include "engine/lowering/spelled_moves.h"
+#include "engine/lowering/list_or.h"
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/rules.h"
 #include "schema/imports.h"
 #include "tensor/elements.h"
@@ -101,15 +102,15 @@ class Speller {
   PatchValue of_lines(NodeId node) {
     const tensor::Shape &in = conv_.in, &dims = conv_.weights->shape();
     const PatchValue lines =
-        add_reshape(patch_, ir::operand(context_.run.model(), node, 0), {in[0], in[1], in[2], in[3] * in[4]});
+        passes::add_reshape(patch_, ir::operand(context_.run.model(), node, 0), {in[0], in[1], in[2], in[3] * in[4]});
     const tensor::Tensor weights(DType::float32, {dims[0], dims[1], dims[2], 1}, conv_.weights->storage());
     const ir::Attribute groups = ir::Attribute::of(context_.run.edit().intern("group"), conv_.groups);
-    return add_reshape(patch_,
-                       convolved(node, lines, weights,
-                                 {list("kernel_shape", {dims[2], 1}), list("strides", {conv_.strides[0], 1}),
-                                  list("dilations", {conv_.dilations[0], 1}),
-                                  list("pads", {conv_.pads[0], 0, conv_.pads[3], 0}), groups}),
-                       conv_.out);
+    return passes::add_reshape(patch_,
+                               convolved(node, lines, weights,
+                                         {list("kernel_shape", {dims[2], 1}), list("strides", {conv_.strides[0], 1}),
+                                          list("dilations", {conv_.dilations[0], 1}),
+                                          list("pads", {conv_.pads[0], 0, conv_.pads[3], 0}), groups}),
+                               conv_.out);
   }
 
   PatchValue of_slices(NodeId node) {
@@ -119,8 +120,9 @@ class Speller {
                   {list("kernel_shape", {kernel[3], kernel[4]}), list("strides", {conv_.strides[1], conv_.strides[2]}),
                    list("dilations", {conv_.dilations[1], conv_.dilations[2]}),
                    list("pads", {conv_.pads[1], conv_.pads[2], conv_.pads[4], conv_.pads[5]})});
-    return add_transpose(context_.run, patch_, add_reshape(patch_, flat, {out[0], out[2], out[1], out[3], out[4]}),
-                         {0, 2, 1, 3, 4});
+    return passes::add_transpose(context_.run, patch_,
+                                 passes::add_reshape(patch_, flat, {out[0], out[2], out[1], out[3], out[4]}),
+                                 {0, 2, 1, 3, 4});
   }
 
   ir::Attribute list(const char* name, const std::vector<int64_t>& numbers) {
@@ -139,7 +141,7 @@ class Speller {
       const std::vector<float> elements(*tensor::element_count(dims));
       return patch_.add_constant(tensor::make_tensor<float>(DType::float32, dims, elements));
     };
-    std::vector<PatchValue> parts = {add_transpose(context_.run, patch_, x, {0, 2, 3, 4, 1})};
+    std::vector<PatchValue> parts = {passes::add_transpose(context_.run, patch_, x, {0, 2, 3, 4, 1})};
     if (conv_.pads[0] > 0) parts.insert(parts.begin(), zeros(conv_.pads[0]));
     if (conv_.pads[3] > 0) parts.push_back(zeros(conv_.pads[3]));
     return joined(std::move(parts), 1);
@@ -159,8 +161,10 @@ class Speller {
       }
       seen.push_back(patch_.add({.op = "Slice", .operands = std::move(operands)}));
     }
-    const PatchValue pictures = add_transpose(context_.run, patch_, joined(std::move(seen), 4), {0, 1, 4, 2, 3});
-    return add_reshape(patch_, pictures, {conv_.in[0] * conv_.out[2], depth * conv_.in[1], conv_.in[3], conv_.in[4]});
+    const PatchValue pictures =
+        passes::add_transpose(context_.run, patch_, joined(std::move(seen), 4), {0, 1, 4, 2, 3});
+    return passes::add_reshape(patch_, pictures,
+                               {conv_.in[0] * conv_.out[2], depth * conv_.in[1], conv_.in[3], conv_.in[4]});
   }
 
   Context& context_;

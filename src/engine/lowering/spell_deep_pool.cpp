@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/lowering/spelled_moves.h"
+#include "engine/lowering/list_or.h"
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/rules.h"
 #include "schema/imports.h"
 
@@ -36,9 +37,11 @@ std::optional<DeepPool> find_deep_pool(PoolContext& context, NodeId node) {
   if (!in || !out || in->size() != 5 || out->size() != 5 || gives_places) return std::nullopt;
   if (*tensor::element_count(*in) == 0 || *tensor::element_count(*out) == 0) return std::nullopt;
   const ops::Node facts = context.run.facts(node);
+  std::vector<int64_t> kernel = facts.integers("kernel_shape");
+  if (kernel.size() != 3) return std::nullopt;
   return DeepPool{*in,
                   *out,
-                  facts.integers("kernel_shape"),
+                  std::move(kernel),
                   list_or(facts, "strides", 3, 1),
                   list_or(facts, "dilations", 3, 1),
                   facts.integers("pads")};
@@ -53,12 +56,12 @@ class PoolSpeller {
     const tensor::Shape &in = pool_.in, &out = pool_.out;
     PatchValue value = ir::operand(model, node_, 0);
     if (changes(1) || changes(2)) {
-      value = add_reshape(patch_, turned(value), {in[0] * in[2], in[1], in[3], in[4]});
+      value = passes::add_reshape(patch_, turned(value), {in[0] * in[2], in[1], in[3], in[4]});
       value = pooled(value, {1, 2});
-      value = turned(add_reshape(patch_, value, {in[0], in[2], in[1], out[3], out[4]}));
+      value = turned(passes::add_reshape(patch_, value, {in[0], in[2], in[1], out[3], out[4]}));
     }
-    if (changes(0)) value = pooled(add_reshape(patch_, value, {in[0], in[1], in[2], out[3] * out[4]}), {0});
-    patch_.replace(ir::result(model, node_), add_reshape(patch_, value, out));
+    if (changes(0)) value = pooled(passes::add_reshape(patch_, value, {in[0], in[1], in[2], out[3] * out[4]}), {0});
+    patch_.replace(ir::result(model, node_), passes::add_reshape(patch_, value, out));
     patch_.remove(node_);
     context_.run.rewriter().commit("{0} as two over fewer dims", patch_);
   }
@@ -71,7 +74,7 @@ class PoolSpeller {
   }
 
   // Slices and channels change places.
-  PatchValue turned(PatchValue value) { return add_transpose(context_.run, patch_, value, {0, 2, 1, 3, 4}); }
+  PatchValue turned(PatchValue value) { return passes::add_transpose(context_.run, patch_, value, {0, 2, 1, 3, 4}); }
   // Over these of the three dims; a second one that is not named has windows of one element.
   PatchValue pooled(PatchValue value, const std::vector<size_t>& dims) {
     const auto numbers = [&](const std::vector<int64_t>& all, size_t offset, int64_t otherwise) {
@@ -111,6 +114,12 @@ class PoolSpeller {
   ir::Patch patch_;
 };
 
+// True for maxima and means, which may be those of some of the dims first.
+bool is_in_steps(const ops::Traits& traits) {
+  const bool is_between = traits.range == ops::ValueRange::first || traits.range == ops::ValueRange::first_or_zero;
+  return traits.is(ops::Nature::pool) && is_between;
+}
+
 void spell_pool(PoolContext& context, NodeId node) {
   constexpr int64_t kFirstReshapeOfInputs = 5;
   if (schema::imported_version(context.run.model()) < kFirstReshapeOfInputs) return;
@@ -120,16 +129,14 @@ void spell_pool(PoolContext& context, NodeId node) {
 }  // namespace
 
 void spell_deep_pool(ir::Model& model, ir::Rewriter& rewriter) {
-  const std::array<passes::Pass, 1> pass = {{{.name = "spell-deep-pool",
-                                              .summary = "pools over three dims as pools over fewer",
-                                              .pass_class = passes::PassClass::rounding,
-                                              .run = [](passes::PassRun& run) {
-                                                PoolContext context{run, passes::Inferred(run)};
-                                                passes::apply_rules(
-                                                    run, context,
-                                                    std::array{passes::Rule<PoolContext>{"MaxPool", spell_pool},
-                                                               passes::Rule<PoolContext>{"AveragePool", spell_pool}});
-                                              }}}};
+  const std::array<passes::Pass, 1> pass = {
+      {{.name = "spell-deep-pool",
+        .summary = "pools over three dims as pools over fewer",
+        .pass_class = passes::PassClass::rounding,
+        .run = [](passes::PassRun& run) {
+          PoolContext context{run, passes::Inferred(run)};
+          passes::apply_rules(run, context, passes::rules_of<PoolContext>(is_in_steps, spell_pool));
+        }}}};
   passes::Pipeline(model, rewriter, passes::Options()).run(pass);
 }
 

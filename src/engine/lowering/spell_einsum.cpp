@@ -6,12 +6,12 @@
 #include <numeric>
 #include <set>
 
-#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
 #include "ops/kernels/product/einsum_equation.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/rules.h"
 #include "schema/imports.h"
 
@@ -114,11 +114,11 @@ class Speller {
     for (const EinsumLabel label : order) {
       places.push_back(std::ranges::find(x.term, label) - x.term.begin());
     }
-    return add_transpose(context_.run, patch_, x.value, places);
+    return passes::add_transpose(context_.run, patch_, x.value, places);
   }
 
   PatchValue reshaped(PatchValue value, const tensor::Shape& dims) {
-    return add_reshape(patch_, value, {dims.begin(), dims.end()});
+    return passes::add_reshape(patch_, value, {dims.begin(), dims.end()});
   }
 
  private:

@@ -3,11 +3,12 @@
 #include <algorithm>
 #include <array>
 
-#include "engine/lowering/spelled_moves.h"
+#include "engine/lowering/list_or.h"
 #include "ir/queries.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/rules.h"
 #include "schema/imports.h"
 #include "tensor/elements.h"
@@ -188,7 +189,8 @@ class Speller {
       apart.push_back(axis.steps());
       joined.push_back(axis.steps() * axis.stride);
     }
-    return add_reshape(patch_, add_transpose(context_.run, patch_, add_reshape(patch_, x, apart), order), joined);
+    return passes::add_reshape(
+        patch_, passes::add_transpose(context_.run, patch_, passes::add_reshape(patch_, x, apart), order), joined);
   }
 
   PatchValue cut(PatchValue x) {

@@ -4,10 +4,10 @@
 #include <array>
 #include <numeric>
 
-#include "engine/lowering/spelled_moves.h"
 #include "ir/queries.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/rules.h"
 
 namespace assay::engine {
@@ -26,18 +26,24 @@ std::vector<int64_t> turning_order(size_t rank) {
   return order;
 }
 
+bool is_transpose(TurningContext& context, ir::NodeId node) {
+  return ops::traits(context.run.model(), node).moves == ops::Moves::by_dims && context.run.is_standard(node);
+}
+
 // The value that a Transpose of the last two dims reads; invalid: there is none, or others use the result too.
 ir::ValueId turned_from(TurningContext& context, ir::ValueId value, size_t rank) {
   const ir::Model& model = context.run.model();
   const ir::NodeId node = ir::producer(model, value);
   const ir::Use* const use = model[value].first_use;
-  if (!node || !context.run.is_op(node, "Transpose") || use == nullptr || use->next != nullptr) return {};
+  if (!node || !is_transpose(context, node) || use == nullptr || use->next != nullptr) return {};
   return context.run.facts(node).integers("perm") == turning_order(rank) ? ir::operand(model, node, 0) : ir::ValueId{};
 }
 
 bool is_given_by_softmax(TurningContext& context, ir::ValueId b) {
   const ir::NodeId maker = ir::producer(context.run.model(), b);
-  return maker && context.run.is_op(maker, "Softmax");
+  if (!maker || !context.run.is_standard(maker)) return false;
+  const ops::Traits& traits = ops::traits(context.run.model(), maker);
+  return traits.is(ops::Nature::normalization) && traits.range == ops::ValueRange::part_of_one;
 }
 
 // A product by a large matrix that is no scores of an attention, whose heads are not that deep.
@@ -60,9 +66,10 @@ void turn(TurningContext& context, ir::NodeId node) {
   if (!is_given_by_softmax(context, b) && (is_weighed || !is_wide(*left, *right))) return;
   ir::Patch patch;
   const std::vector<int64_t> order = turning_order(left->size());
-  const ir::PatchValue other = add_transpose(context.run, patch, a, order);
-  const ir::PatchValue product = patch.add({.op = "MatMul", .name = model[node].name, .operands = {b, other}});
-  patch.replace(ir::result(model, node), add_transpose(context.run, patch, product, order));
+  const ir::PatchValue other = passes::add_transpose(context.run, patch, a, order);
+  const ir::PatchValue product =
+      patch.add({.op = model.text(model[node].op), .name = model[node].name, .operands = {b, other}});
+  patch.replace(ir::result(model, node), passes::add_transpose(context.run, patch, product, order));
   patch.remove(node);
   patch.remove(ir::producer(model, t));
   context.run.rewriter().commit("{0} the other way round", patch);
@@ -77,7 +84,10 @@ void turn_products(ir::Model& model, ir::Rewriter& rewriter) {
         .pass_class = passes::PassClass::rounding,
         .run = [](passes::PassRun& run) {
           TurningContext context{run, passes::Inferred(run)};
-          passes::apply_rules(run, context, std::array{passes::Rule<TurningContext>{"MatMul", turn}});
+          const auto is_matmul = [](const ops::Traits& traits) {
+            return traits.product == ops::ProductKind::matrices && !traits.has_bias;
+          };
+          passes::apply_rules(run, context, passes::rules_of<TurningContext>(is_matmul, turn));
         }}}};
   passes::Pipeline(model, rewriter, passes::Options()).run(pass);
 }

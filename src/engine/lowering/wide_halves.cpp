@@ -9,6 +9,7 @@
 #include "ir/constants.h"
 #include "ops/inference.h"
 #include "ops/traits.h"
+#include "passes/handing_on.h"
 #include "schema/imports.h"
 #include "schema/schema.h"
 #include "tensor/casts.h"
@@ -19,10 +20,11 @@ namespace {
 using tensor::DType;
 
 constexpr int64_t kFirstWithCast = 9;  // that names types by number
-// Operators that only move elements: halves stay halves unless an operand is float32 already.
-constexpr std::array<std::string_view, 15> kMoves = {"Concat",   "Expand",   "Flatten", "Gather",    "GatherElements",
-                                                     "GatherND", "Identity", "Pad",     "Reshape",   "Slice",
-                                                     "Split",    "Squeeze",  "Tile",    "Transpose", "Unsqueeze"};
+
+// True for operators that only move elements: halves stay halves unless an operand is float32 already.
+bool only_moves(const ops::Traits& traits) {
+  return traits.is(ops::Nature::movement) && traits.range != ops::ValueRange::unknown;
+}
 
 tensor::Tensor widened(const tensor::Tensor& halves) {
   constexpr uint64_t kBlock = 4096;
@@ -72,14 +74,13 @@ class Widener {
   bool can_be_wide(ir::NodeId id) const {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = inference_.callees()[id];
-    const std::string_view op = model_.text(node.op);
     if (node.is_outputs || callee.schema == nullptr || callee.function != nullptr) return false;
     if (ops::traits(model_, id).is(ops::Nature::conversion)) return false;
     if (!model_.bodies(node).empty()) return false;
     const auto has_tensor = [&](const ir::Use& use) { return is_tensor(use.value); };
     if (!std::ranges::all_of(node.operands, has_tensor)) return false;
     if (!std::ranges::all_of(node.results, [&](ir::ValueId value) { return is_tensor(value); })) return false;
-    const bool moves = model_.text(node.domain).empty() && std::ranges::find(kMoves, op) != kMoves.end();
+    const bool moves = only_moves(ops::traits(model_, id));
     const auto is_wide = [&](const ir::Use& use) { return wide_.contains(use.value); };
     if (moves && std::ranges::none_of(node.operands, is_wide)) return false;
     std::vector<std::string_view> variables;
@@ -151,10 +152,7 @@ class Widener {
   }
 
   ir::ValueId add_cast(ir::ValueId value, DType dtype, ir::Symbol name, ir::NodeId before) {
-    const std::array attributes = {ir::Attribute::of(edit_.intern("to"), static_cast<int64_t>(dtype))};
-    const ir::NodeId node = edit_.add_node(
-        model_.main_graph(),
-        {.op = edit_.intern("Cast"), .operands = {&value, 1}, .results = {&name, 1}, .attributes = attributes}, before);
+    const ir::NodeId node = passes::add_cast(edit_, {model_.main_graph(), value, name, before}, dtype);
     const ir::ValueId result = model_[node].results.front();
     if (const ir::TypeId type = model_[value].type; type.valid()) edit_.set_type(result, with_dtype(type, dtype));
     return result;

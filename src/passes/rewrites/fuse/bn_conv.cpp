@@ -4,7 +4,6 @@
 //         normalization is at inference, nothing else uses what is between.
 // Class:  rounding; weights are merged in double and rounded once.
 #include <algorithm>
-#include <array>
 
 #include "ir/queries.h"
 #include "match/uses.h"
@@ -57,7 +56,7 @@ void fuse(PassRun& run, ir::NodeId node) {
   const ir::PatchValue first = patch.add_constant(*merged);
   const ir::PatchValue second = patch.add_constant(*added);
   const std::span<const ir::Attribute> attributes = model[node].attributes;
-  patch.replace(result(model, node), patch.add({.op = "Conv",
+  patch.replace(result(model, node), patch.add({.op = model.text(model[node].op),
                                                 .name = model[node].name,
                                                 .operands = {operand(model, model[between].producer, 0), first, second},
                                                 .attributes = {attributes.begin(), attributes.end()}}));
@@ -66,7 +65,10 @@ void fuse(PassRun& run, ir::NodeId node) {
   run.rewriter().commit("fuse {1} into {0}", patch);
 }
 
-void fuse_bn_conv(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>{"Conv", fuse}}); }
+void fuse_bn_conv(PassRun& run) {
+  const auto is_convolution = [](const ops::Traits& traits) { return traits.product == ops::ProductKind::convolution; };
+  apply_rules(run, run, rules_of<PassRun>(is_convolution, fuse));
+}
 
 }  // namespace
 

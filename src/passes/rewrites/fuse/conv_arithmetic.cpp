@@ -3,8 +3,6 @@
 // After:  the convolution with the constant in its weights and bias.
 // Only if: weights and bias are constant, and nothing else uses what is between.
 // Class:  rounding; weights and biases are merged in double and rounded once.
-#include <array>
-
 #include "ir/queries.h"
 #include "match/uses.h"
 #include "passes/channels.h"
@@ -25,9 +23,8 @@ void fuse(PassRun& run, ir::NodeId node) {
 }
 
 void fuse_conv_arithmetic(PassRun& run) {
-  apply_rules(run, run,
-              std::array{Rule<PassRun>{"Add", fuse}, Rule<PassRun>{"Sub", fuse}, Rule<PassRun>{"Mul", fuse},
-                         Rule<PassRun>{"Div", fuse}});
+  const auto is_elementwise = [](const ops::Traits& traits) { return traits.is(ops::Nature::elementwise); };
+  apply_rules(run, run, rules_of<PassRun>(is_elementwise, fuse));
 }
 
 }  // namespace

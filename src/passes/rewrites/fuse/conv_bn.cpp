@@ -2,8 +2,6 @@
 // After:  the convolution with the scale in its weights and the shift in its bias.
 // Only if: weights and statistics are constant, the normalization is at inference, nothing else uses what is between.
 // Class:  rounding; weights are merged in double and rounded once.
-#include <array>
-
 #include "ir/queries.h"
 #include "match/uses.h"
 #include "passes/channels.h"
@@ -20,7 +18,9 @@ void fuse(PassRun& run, ir::NodeId node) {
   if (convolution && affine) fold_behind(run, *convolution, node, *affine);
 }
 
-void fuse_conv_bn(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>{"BatchNormalization", fuse}}); }
+void fuse_conv_bn(PassRun& run) {
+  apply_rules(run, run, rules_of<PassRun>([](const ops::Traits& traits) { return traits.is_affine(); }, fuse));
+}
 
 }  // namespace
 

@@ -2,8 +2,6 @@
 // After:  a Gemm with the scale in its weights and the shift in its bias.
 // Only if: weights and statistics are constant, the normalization is at inference, nothing else uses what is between.
 // Class:  rounding; weights are merged in double and rounded once.
-#include <array>
-
 #include "ir/queries.h"
 #include "match/uses.h"
 #include "passes/channels.h"
@@ -24,7 +22,7 @@ void fuse(Context& context, ir::NodeId node) {
   if (!between || !match::is_only_for(run.model(), between, node)) return;
   const std::optional<Weighted> product = find_matrix_product(run, producer(run.model(), between));
   if (!product) return;
-  if (run.is_op(product->node, "MatMul")) {  // of more dims than two the columns are another axis
+  if (!ops::traits(run.model(), product->node).has_bias) {  // of more dims than two the columns are another axis
     const ops::Dims* dims = context.inferred.dims(operand(run.model(), product->node, 0));
     if (!dims || dims->size() != 2) return;
   }
@@ -34,7 +32,7 @@ void fuse(Context& context, ir::NodeId node) {
 
 void fuse_gemm_bn(PassRun& run) {
   Context context{run, Inferred(run)};
-  apply_rules(run, context, std::array{Rule<Context>{"BatchNormalization", fuse}});
+  apply_rules(run, context, rules_of<Context>([](const ops::Traits& traits) { return traits.is_affine(); }, fuse));
 }
 
 }  // namespace

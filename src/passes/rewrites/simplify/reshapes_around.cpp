@@ -221,20 +221,14 @@ void unwrap(Context& context, NodeId node) {
   if (region.grow()) context.run.rewriter().commit("elementwise between opposite Reshapes", region.patch());
 }
 
-constexpr std::array kRules = {
-    Rule<Context>{"Reshape", unwrap},
-    Rule<Context>{"Flatten", unwrap},
-    Rule<Context>{"Squeeze", unwrap},
-    Rule<Context>{"Unsqueeze", unwrap},
-};
-
 // Again where one region that went has joined two others; what is new is inferred anew.
 void remove_reshapes_around(PassRun& run) {
   constexpr int kMostRounds = 10;
+  const auto rules = rules_of<Context>([](const ops::Traits& traits) { return traits.is_reshape(); }, unwrap);
   for (int round = 0; round < kMostRounds; ++round) {
     const size_t steps = run.rewriter().steps().size();
     Context context{run, Inferred(run)};
-    apply_rules(run, context, kRules);
+    apply_rules(run, context, rules);
     if (run.rewriter().steps().size() == steps) break;
   }
 }

@@ -1,10 +1,7 @@
 // Before: Transpose that moves no dims but those of size 1.
 // After:  a Reshape, which merges with others and costs nothing to run.
 // Only if: all dims are known but one, and none is 0.
-#include <array>
-
 #include "ir/queries.h"
-#include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/reshapes.h"
 #include "passes/rules.h"
@@ -40,15 +37,15 @@ void reshape(Context& context, ir::NodeId node) {
   const std::optional<std::vector<int64_t>> target = reshape_target(*moved);
   if (!target) return;
   ir::Patch patch;
-  const ir::PatchValue shape = patch.add_constant(integer_tensor(*target));
-  patch.replace(out, patch.add({.op = "Reshape", .operands = {in, shape}}));
+  patch.replace(out, add_reshape(patch, in, *target));
   patch.remove(node);
   context.run.rewriter().commit("moves only dims of size 1", patch);
 }
 
 void transposes_to_reshapes(PassRun& run) {
   Context context{run, Inferred(run)};
-  apply_rules(run, context, std::array{Rule<Context>{"Transpose", reshape}});
+  const auto is_transpose = [](const ops::Traits& traits) { return traits.moves == ops::Moves::by_dims; };
+  apply_rules(run, context, rules_of<Context>(is_transpose, reshape));
 }
 
 }  // namespace

@@ -1,8 +1,6 @@
 // Before: a state of a Loop that its body gives on as it is.
 // After:  the body, and what comes after the loop, read the state's first value instead.
 // Only if: something reads it.
-#include <array>
-
 #include "ir/queries.h"
 #include "passes/loops.h"
 #include "passes/rules.h"
@@ -40,7 +38,10 @@ void capture(PassRun& run, ir::NodeId node) {
   }
 }
 
-void capture_states(PassRun& run) { apply_rules(run, run, std::array{Rule<PassRun>{"Loop", capture}}); }
+void capture_states(PassRun& run) {
+  const auto is_loop = [](const ops::Traits& traits) { return traits.bodies == ops::Bodies::again; };
+  apply_rules(run, run, rules_of<PassRun>(is_loop, capture));
+}
 
 }  // namespace
 

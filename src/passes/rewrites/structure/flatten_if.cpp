@@ -2,6 +2,7 @@
 // After:  the nodes and initializers of the branch that it takes, in its place.
 // Only if: the branch gives what the If gives.
 #include "ir/queries.h"
+#include "ops/traits.h"
 #include "passes/constants.h"
 #include "passes/splice.h"
 
@@ -11,7 +12,7 @@ namespace {
 // The node to go on with.
 ir::NodeId flatten(PassRun& run, Splicer& splicer, ir::NodeId node) {
   const ir::NodeId next = run.model()[node].next;
-  if (!run.is_op(node, "If")) return next;
+  if (ops::traits(run.model(), node).bodies != ops::Bodies::one_of_two || !run.is_standard(node)) return next;
   const std::optional<int64_t> condition = integer_of(run, operand(run.model(), node, 0));
   const ir::Attribute* branch =
       run.model().find_attribute(run.model()[node], condition.value_or(0) != 0 ? "then_branch" : "else_branch");

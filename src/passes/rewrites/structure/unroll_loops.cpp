@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "ir/queries.h"
+#include "ops/traits.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/loops.h"
@@ -41,8 +42,10 @@ class Unrolling {
  private:
   std::optional<UnrollPlan> plan_of(NodeId node) {
     if (has_references(run_.model()[node])) return std::nullopt;
-    if (run_.is_op(node, "Loop")) return plan_loop(node);
-    return run_.is_op(node, "Scan") ? plan_scan(node) : std::nullopt;
+    const ops::Bodies bodies = ops::traits(run_.model(), node).bodies;
+    if (bodies == ops::Bodies::none || !run_.is_standard(node)) return std::nullopt;
+    if (bodies == ops::Bodies::again) return plan_loop(node);
+    return bodies == ops::Bodies::along_axes ? plan_scan(node) : std::nullopt;
   }
   std::optional<UnrollPlan> plan_loop(NodeId node);
   std::optional<UnrollPlan> plan_scan(NodeId node);
