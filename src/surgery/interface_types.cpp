@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ir/edit.h"
 #include "ir/naming.h"
+#include "passes/handing_on.h"
 
 namespace assay::surgery {
 namespace {
@@ -55,14 +56,9 @@ class Interface {
  private:
   ir::NodeId add_cast(ir::ValueId value, tensor::DType to, ir::NodeId before) {
     const ir::Symbol name = ir::fresh_name(edit_, fmt::format("{}_{}", name_of(value), tensor::name(to)));
-    const std::array attributes = {ir::Attribute::of(edit_.intern("to"), static_cast<int64_t>(to))};
-    ir::NodeSpec spec;
-    spec.op = edit_.intern("Cast");
-    spec.name = edit_.keep(fmt::format("Cast_{}", model_.text(name)));
-    spec.operands = {&value, 1};
-    spec.results = {&name, 1};
-    spec.attributes = attributes;
-    return edit_.add_node(main_, spec, before);
+    const ir::NodeId cast = passes::add_cast(edit_, {main_, value, name, before}, to);
+    edit_.rename(cast, fmt::format("Cast_{}", model_.text(name)));
+    return cast;
   }
 
   ir::TypeId retyped(ir::TypeId declared, tensor::DType dtype) {

@@ -12,6 +12,7 @@
 #include "ir/walk.h"
 #include "match/named_nodes.h"
 #include "ops/inference.h"
+#include "passes/handing_on.h"
 #include "surgery/prune.h"
 
 namespace assay::surgery {
@@ -73,7 +74,7 @@ class NodeRemoval {
     const ValueId result = model_[id].results[0];
     if (from == result) refuse(id, "it reads its own result");
     if (result && ir::is_output(model_, result)) {
-      if (!can_take_name(from, result)) return make_identity(id);
+      if (!can_take_name(from, result)) return passes::make_identity(edit_, id);
       const ir::Symbol name = model_[result].name;
       edit_.rename(result, ir::fresh_name(edit_, std::string(model_.text(name)) + "_removed"));
       edit_.rename(from, name);
@@ -103,13 +104,6 @@ class NodeRemoval {
   bool can_take_name(ValueId from, ValueId result) const {
     const ir::Value& source = model_[from];
     return source.kind == ir::ValueKind::result && source.graph == model_[result].graph && !ir::is_output(model_, from);
-  }
-
-  void make_identity(NodeId id) {
-    const ValueId from = model_[id].operands[0].value;
-    edit_.set_op(id, edit_.intern("Identity"));
-    edit_.set_attributes(id, {});
-    edit_.set_operands(id, {&from, 1});
   }
 
   std::string_view name_of(ValueId value) const { return model_.text(model_[value].name); }

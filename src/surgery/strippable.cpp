@@ -25,13 +25,17 @@ struct WeightRule {
   uint64_t least_elements;
 };
 
-constexpr std::array kRules = {WeightRule{"Conv", kAll, 1},     WeightRule{"ConvTranspose", kAll, 1},
-                               WeightRule{"Gemm", kAll, 1},     WeightRule{"MatMul", kAll, 1},
-                               WeightRule{"Gather", 1, kLarge}, WeightRule{"Slice", 1, kLarge}};
+constexpr std::array kRules = {WeightRule{"Gather", 1, kLarge}, WeightRule{"Slice", 1, kLarge}};
+constexpr WeightRule kProduct = {"", kAll, 1};
 constexpr WeightRule kUnknownOperator = {"", kAll, kLarge};
 
+bool has_weights(ops::ProductKind kind) {
+  return kind != ops::ProductKind::other && kind != ops::ProductKind::contraction;
+}
+
 bool is_followed(std::string_view domain, std::string_view op) {
-  return ops::traits(domain, op).is(ops::Nature::quantization) || op == "Transpose";
+  const ops::Traits& traits = ops::traits(domain, op);
+  return traits.is(ops::Nature::quantization) || traits.moves == ops::Moves::by_dims;
 }
 
 class WeightSearch {
@@ -79,6 +83,7 @@ class WeightSearch {
 
   const WeightRule* rule_of(const ir::Node& node) const {
     const std::string_view op = model_.text(node.op);
+    if (has_weights(ops::traits("", op).product)) return &kProduct;
     for (const WeightRule& rule : kRules) {
       if (rule.op == op) return &rule;
     }

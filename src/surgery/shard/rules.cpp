@@ -23,15 +23,15 @@ void refuse(const Region& region, ir::NodeId node, std::string_view why) {
 }
 
 const SplitRule* find_rule(const ShapeFacts& facts, ir::NodeId node) {
-  for (const std::span<const SplitRule> rules : {element_rules(), layout_rules(), product_rules(), attention_rules()}) {
+  for (const std::span<const SplitRule> rules :
+       {element_rules(), layout_rules(), product_rules(), attention_rules(), rotary_rules()}) {
     if (const SplitRule* const rule = find_in(rules, facts, node)) return rule;
   }
   return nullptr;
 }
 
 bool is_attention(const ShapeFacts& facts, ir::NodeId node) {
-  const SplitRule* const rule = find_in(attention_rules(), facts, node);
-  return rule && rule->op != "RotaryEmbedding";
+  return find_in(attention_rules(), facts, node) != nullptr;
 }
 
 }  // namespace assay::surgery

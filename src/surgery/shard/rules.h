@@ -15,10 +15,11 @@ struct SplitRule {
   bool keeps_groups = false;  // a split of groups is passed on unchanged
 };
 
-std::span<const SplitRule> element_rules();    // element by element, and along one dim
-std::span<const SplitRule> layout_rules();     // Reshape, Transpose, Concat, Slice, Split
-std::span<const SplitRule> product_rules();    // products and (de)quantization
-std::span<const SplitRule> attention_rules();  // and rotary embedding
+std::span<const SplitRule> element_rules();  // element by element, and along one dim
+std::span<const SplitRule> layout_rules();   // Reshape, Transpose, Concat, Slice, Split
+std::span<const SplitRule> product_rules();  // products and (de)quantization
+std::span<const SplitRule> attention_rules();
+std::span<const SplitRule> rotary_rules();
 
 // Throws Error (unsupported): a rule cannot split the node; `why` is the end of a sentence.
 [[noreturn]] void refuse(const Region& region, ir::NodeId node, std::string_view why);

@@ -170,15 +170,16 @@ void follow_rotary(Region& region, NodeId node, uint32_t, const Split& split) {
   region.need(node, 0, split);
 }
 
-constexpr std::array<SplitRule, 6> kRules = {{{"Attention", "", follow_attention},
+constexpr std::array<SplitRule, 4> kRules = {{{"Attention", "", follow_attention},
                                               {"GroupQueryAttention", "com.microsoft", follow_group_query},
                                               {"MultiHeadAttention", "com.microsoft", follow_multi_head},
-                                              {"AttentionPlugin", "*", follow_plugin},
-                                              {"RotaryEmbedding", "", follow_rotary},
-                                              {"RotaryEmbedding", "com.microsoft", follow_rotary}}};
+                                              {"AttentionPlugin", "*", follow_plugin}}};
+constexpr std::array<SplitRule, 2> kRotaryRules = {
+    {{"RotaryEmbedding", "", follow_rotary}, {"RotaryEmbedding", "com.microsoft", follow_rotary}}};
 
 }  // namespace
 
 std::span<const SplitRule> attention_rules() { return kRules; }
+std::span<const SplitRule> rotary_rules() { return kRotaryRules; }
 
 }  // namespace assay::surgery

@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 
+#include "ops/operator.h"
 #include "ops/traits.h"
 #include "surgery/shard/rules.h"
 
@@ -74,7 +75,6 @@ void follow_reduction(Region& region, NodeId node, uint32_t, const Split& split)
 
 constexpr std::array<std::string_view, 5> kLinear = {"Add", "Sub", "Cast", "Identity", "Neg"};
 constexpr std::array<std::string_view, 2> kProducts = {"Mul", "Div"};
-constexpr std::array<std::string_view, 4> kFunctionsMicrosoft = {"Gelu", "FastGelu", "QuickGelu", "BiasGelu"};
 
 std::vector<SplitRule> make_rules() {
   std::vector<SplitRule> rules;
@@ -85,7 +85,11 @@ std::vector<SplitRule> make_rules() {
     const bool is_listed = std::ranges::count(kLinear, op) > 0 || std::ranges::count(kProducts, op) > 0;
     if (!is_listed) rules.push_back({op, "", follow_function, true});
   }
-  for (const std::string_view op : kFunctionsMicrosoft) rules.push_back({op, "com.microsoft", follow_function, true});
+  const auto is_function = [](const ops::Traits& traits) {
+    return traits.is(ops::Nature::elementwise) && traits.codes.is_empty();
+  };
+  for (const std::string_view op : ops::operators_that(is_function, ops::kMicrosoft))
+    rules.push_back({op, ops::kMicrosoft, follow_function, true});
   for (const std::string_view op : {"Softmax", "LogSoftmax"}) rules.push_back({op, "", follow_softmax, true});
   const auto is_reduction = [](const ops::Traits& traits) { return traits.is(ops::Nature::reduction); };
   for (const std::string_view op : ops::operators_that(is_reduction)) {

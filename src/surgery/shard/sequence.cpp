@@ -1,7 +1,6 @@
 #include "surgery/shard/sequence.h"
 
 #include <algorithm>
-#include <array>
 #include <span>
 
 #include "ops/traits.h"
@@ -12,11 +11,6 @@ namespace {
 
 using ir::NodeId;
 using ir::ValueId;
-
-template <size_t N>
-bool is_one_of(std::string_view op, const std::array<std::string_view, N>& ops) {
-  return std::ranges::find(ops, op) != ops.end();
-}
 
 // The dim in another shape of the same elements that a dim becomes: one of the same size, with as much before or
 // behind.
@@ -31,6 +25,14 @@ std::optional<int64_t> reshaped(const ops::Dims& in, int64_t dim, const ops::Dim
     if (same_before || same_behind) return static_cast<int64_t>(i);
   }
   return std::nullopt;
+}
+
+// True if dims of the first operand whose size stays keep their places.
+bool keeps_dims_of_first(const ops::Traits& traits) {
+  const bool moves = traits.is(ops::Nature::movement) && traits.range == ops::ValueRange::first;
+  return traits.is(ops::Nature::normalization) || traits.is(ops::Nature::reduction) ||
+         traits.is(ops::Nature::quantization) || traits.is(ops::Nature::noise) ||
+         (moves && traits.indices.is_empty() && (traits.moves == ops::Moves::freely || traits.is_identity));
 }
 
 }  // namespace
@@ -72,10 +74,6 @@ std::optional<int64_t> SequenceFlow::gathered(const ir::Use& use, int64_t dim) c
 
 // The dim of the result that a dim of an operand becomes; empty: none, or a node that is not known.
 std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, ValueId result) const {
-  static constexpr std::array<std::string_view, 15> kKeepsFirst = {
-      "Softmax",   "LogSoftmax", "LayerNormalization", "RMSNormalization", "Split",
-      "Slice",     "Expand",     "ReduceMean",         "ReduceSum",        "ReduceMax",
-      "ReduceMin", "Dropout",    "Identity",           "QuantizeLinear",   "DequantizeLinear"};
   const NodeId node = use.user;
   const ops::Dims in = facts_.dims(use.value);
   const ops::Dims out = facts_.dims(result);
@@ -87,12 +85,12 @@ std::optional<int64_t> SequenceFlow::moved(const ir::Use& use, int64_t dim, Valu
     const auto found = std::ranges::find(perm, dim);
     return found == perm.end() ? std::nullopt : std::optional(found - perm.begin());
   }
-  const bool is_reshape = ops::traits("", op).moves == ops::Moves::in_order && op != "Identity";
-  if (is_reshape) return use.index == 0 ? reshaped(in, dim, out) : std::nullopt;
+  const ops::Traits& traits = ops::traits("", op);
+  if (traits.is_reshape()) return use.index == 0 ? reshaped(in, dim, out) : std::nullopt;
   if (op == "MatMul") return multiplied(use, dim, result);
   if (op == "Gemm") return use.index == 0 ? aligned(use.value, dim, result) : std::nullopt;
   if (op == "Gather") return facts_.rank(facts_.operand(node, 0)) ? gathered(use, dim) : std::nullopt;
-  if (op == "Attention" || is_one_of(op, kKeepsFirst)) {
+  if (op == "Attention" || keeps_dims_of_first(traits)) {
     return use.index == 0 && in.size() == out.size() ? aligned(use.value, dim, result) : std::nullopt;
   }
   return op == "Concat" || passes::is_elementwise(op) ? aligned(use.value, dim, result) : std::nullopt;
@@ -167,11 +165,12 @@ SequenceDims SequenceFlow::behind_layers() const {
 
 // By its axis, which is the sequence.
 bool SequenceFlow::joins(const ir::Use& use, int64_t dim) const {
-  static constexpr std::array<std::string_view, 5> kAlongAxis = {"Concat", "Split", "ArgMax", "ArgMin", "TopK"};
-  const std::string_view op = facts_.op(use.user);
+  const ops::Traits& traits = facts_.traits(use.user);
   const ir::Model& model = facts_.model();
-  if (op == "Concat" && model[use.user].operands.size() < 2) return false;
-  if (!is_one_of(op, kAlongAxis) || !model.find_attribute(model[use.user], "axis")) return false;
+  if (traits.range == ops::ValueRange::all && model[use.user].operands.size() < 2) return false;
+  const bool is_along_axis =
+      traits.is(ops::Nature::selection) || (traits.is(ops::Nature::movement) && traits.indices.is_empty());
+  if (!is_along_axis || !model.find_attribute(model[use.user], "axis")) return false;
   const int64_t rank = static_cast<int64_t>(facts_.dims(use.value).size());
   const int64_t axis = facts_.attributes(use.user).integer("axis");
   return dim == (axis < 0 ? axis + rank : axis);
@@ -208,11 +207,11 @@ bool SequenceFlow::takes_size(const ir::Use& use, ValueId split, int64_t dim) co
 
 // True if the result is made of sizes if the operand is.
 bool SequenceFlow::passes_sizes_on(const ir::Use& use) const {
-  static constexpr std::array<std::string_view, 7> kOfAll = {"Concat", "Add", "Sub", "Mul", "Div", "Min", "Max"};
-  static constexpr std::array<std::string_view, 8> kOfFirst = {"Gather", "Slice",   "Unsqueeze", "Squeeze",
-                                                               "Cast",   "Reshape", "Identity",  "ConstantOfShape"};
-  const std::string_view op = facts_.op(use.user);
-  return is_one_of(op, kOfAll) || (use.index == 0 && is_one_of(op, kOfFirst));
+  const ops::Traits& traits = facts_.traits(use.user);
+  const bool is_of_all = traits.is(ops::Nature::elementwise) || traits.range == ops::ValueRange::all;
+  const bool fills = traits.is(ops::Nature::generator) && traits.typed_by == "value";
+  const bool is_of_first = traits.is(ops::Nature::movement) || traits.is(ops::Nature::conversion) || fills;
+  return is_of_all || (use.index == 0 && is_of_first);
 }
 
 std::vector<const ir::Use*> SequenceFlow::size_uses(const SequenceDims& split) const {

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "ir/queries.h"
 #include "ir/verify.h"
 #include "ops/traits.h"
 #include "tensor/elements.h"
@@ -50,7 +51,6 @@ bool ShapeFacts::is_same_dim(ValueId a, ValueId b, int64_t from_end) const {
 // is not asked for.
 std::optional<int64_t> ShapeFacts::width(ValueId value) const {
   constexpr int kMostSteps = 64;
-  static constexpr std::array<std::string_view, 3> kKeeps = {"Add", "Cast", "Identity"};
   for (int step = 0; value && step < kMostSteps; ++step) {
     if (rank(value)) return dim(value, 1);
     const NodeId producer = model_[value].producer;
@@ -60,7 +60,7 @@ std::optional<int64_t> ShapeFacts::width(ValueId value) const {
     } else if (name == "AttentionPlugin") {
       const NodeId stack = find_stack(producer);
       value = operand(stack ? stack : producer, 0);
-    } else if (std::ranges::find(kKeeps, name) != kKeeps.end()) {
+    } else if (name == "Add" || (producer && (traits(producer).is_cast() || traits(producer).is_identity))) {
       value = operand(producer, constant(operand(producer, 0)) ? 1 : 0);
     } else {
       return std::nullopt;
@@ -120,10 +120,10 @@ std::optional<double> ShapeFacts::number(ValueId value, int most_steps) const {
 
 std::optional<double> ShapeFacts::computed_number(NodeId node, int most_steps) const {
   const std::string_view name = op(node);
-  const bool is_cast = name == "Cast" && tensor::is_floating(inference_.type(model_[node].results[0]).dtype);
+  const bool is_cast = traits(node).is_cast() && tensor::is_floating(inference_.type(model_[node].results[0]).dtype);
   const std::optional<double> a = number(operand(node, 0), most_steps);
   if (!a) return std::nullopt;
-  if (name == "Identity" || is_cast) return a;
+  if (traits(node).is_identity || is_cast) return a;
   if (name == "Sqrt") return std::sqrt(*a);
   if (name == "Reciprocal") return 1 / *a;
   const std::optional<double> b = number(operand(node, 1), most_steps);
@@ -138,7 +138,7 @@ const tensor::Tensor* ShapeFacts::constant(ValueId value) const {
   ir::TensorId id;
   if (model_[value].kind == ir::ValueKind::initializer) id = model_[value].constant;
   const NodeId producer = model_[value].producer;
-  if (producer && op(producer) == "Constant") {
+  if (producer && ir::is_constant_node(model_, producer)) {
     const ir::Attribute* const attribute = model_.find_attribute(model_[producer], "value");
     if (attribute && attribute->type() == ir::AttributeType::tensor) id = attribute->tensors()[0];
   }
@@ -147,9 +147,9 @@ const tensor::Tensor* ShapeFacts::constant(ValueId value) const {
 }
 
 bool ShapeFacts::is_seen_through(NodeId node) const {
-  const ops::Traits& traits = ops::traits(domain(node), op(node));
-  return traits.is(ops::Nature::quantization) || traits.is(ops::Nature::conversion) || op(node) == "Transpose" ||
-         op(node) == "Identity";
+  const ops::Traits& found = traits(node);
+  return found.is(ops::Nature::quantization) || found.is(ops::Nature::conversion) || found.is_identity ||
+         op(node) == "Transpose";
 }
 
 bool ShapeFacts::is_weight(ValueId value) const {
@@ -162,6 +162,8 @@ bool ShapeFacts::is_weight(ValueId value) const {
   }
   return false;
 }
+
+const ops::Traits& ShapeFacts::traits(NodeId node) const { return ops::traits(domain(node), op(node)); }
 
 std::string_view ShapeFacts::op(NodeId node) const {
   return inference_.callees()[node].function ? std::string_view() : model_.text(model_[node].op);

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "ops/inference.h"
+#include "ops/traits.h"
 
 namespace assay::surgery {
 
@@ -38,6 +39,7 @@ class ShapeFacts {
   // Operators of ONNX have the domain ``; a node that calls a function of the model has no operator.
   std::string_view op(ir::NodeId node) const;
   std::string_view domain(ir::NodeId node) const;
+  const ops::Traits& traits(ir::NodeId node) const;
   ops::Node attributes(ir::NodeId node) const;
   // Omitted operands are invalid.
   ir::ValueId operand(ir::NodeId node, uint32_t index) const;

@@ -199,6 +199,7 @@ const std::string kEncoder =
 
 TEST(Shard, follows_the_sequence) {
   EXPECT_EQ(followed(kEncoder + "o = Add(h, x) }"), "x:1 -> o:1, K 3, V 2") << "the mask is that of K alone";
+  EXPECT_EQ(followed(kEncoder + "o = LpNormalization <axis = 2> (h) }"), "x:1 -> o:1, K 3, V 2");
   EXPECT_EQ(followed("g (float[8,4] q, float[4,8] k, float[8,4] v) => (float[8,4] o) " + std::string(kBare)),
             "q:0 k:1 v:0 -> o:0, K 1, V 0");
 }
@@ -228,6 +229,9 @@ TEST(Shard, places_that_are_counted_on_a_device_are_refused) {
   };
   EXPECT_EQ(refused_places("n = Gather(l, nil) [count] r = Range(nil, n, one) t = Gather(table, r) q = Add(x, t)"),
             message("node `count` (Range)"));
+  EXPECT_EQ(
+      refused_places("n = Gather(l, nil) a = Abs(n) [count] r = Range(nil, a, one) t = Gather(table, r) q = Add(x, t)"),
+      message("node `count` (Range)"));
   EXPECT_EQ(refused_places("n = Gather(l, nil) e = Unsqueeze(n, start) [cut] t = Slice(table, start, e) q = Add(x, t)"),
             message("node `cut` (Slice)"));
   EXPECT_EQ(refused_places("c = ConstantOfShape(l) [mask] t = Trilu(c) q = Add(x, t)"), message("node `mask` (Trilu)"));

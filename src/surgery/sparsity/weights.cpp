@@ -26,7 +26,7 @@ bool contains(std::span<const std::string_view> list, std::string_view text) {
 bool keeps_axes(const ir::Model& model, ir::NodeId node) {
   const ops::Traits& traits = ops::traits(model, node);
   const std::string_view op = model.text(model[node].op);
-  return traits.is(ops::Nature::quantization) || traits.is(ops::Nature::conversion) || op == "Identity" ||
+  return traits.is(ops::Nature::quantization) || traits.is(ops::Nature::conversion) || traits.is_identity ||
          op == "TRT_FP8QuantizeLinear" || op == "TRT_FP8DequantizeLinear";
 }
 
