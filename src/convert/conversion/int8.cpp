@@ -13,6 +13,7 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
+#include "ops/traits.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
@@ -78,7 +79,7 @@ class Int8Order {
   // Keeps the nodes of a model that is quantized already: layers that cost too much were left float before, and would
   // be measured again on numbers that are rounded by now.
   void keep_quantized_model() {
-    const auto is_quantizer = [this](ir::NodeId node) { return model().text(model()[node].op) == "QuantizeLinear"; };
+    const auto is_quantizer = [this](ir::NodeId node) { return ops::traits(model(), node).encodes(); };
     bool is_quantized = false;
     for (const ir::NodeId node : nodes()) is_quantized = is_quantized || is_quantizer(node);
     if (!is_quantized) return;

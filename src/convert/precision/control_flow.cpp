@@ -1,5 +1,7 @@
 #include "convert/precision/control_flow.h"
 
+#include "ops/traits.h"
+
 namespace assay::convert {
 namespace {
 
@@ -80,14 +82,14 @@ std::vector<TypeTie> scan_ties(const ir::Model& model, ir::NodeId node, int64_t 
 }  // namespace
 
 std::vector<TypeTie> control_flow_ties(const ir::Model& model, ir::NodeId node, int64_t version) {
-  const std::string_view op = model.text(model[node].op);
+  const ops::Bodies way = ops::traits(model, node).bodies;
   const size_t bodies = model.bodies(model[node]).size();
-  if (bodies != (op == "If" ? 2 : 1)) return {};
+  if (bodies != (way == ops::Bodies::one_of_two ? 2 : 1)) return {};
   TieMaker make(model, node);
   std::vector<TypeTie> ties;
-  if (op == "If") ties = if_ties(model, node, make);
-  if (op == "Loop") ties = loop_ties(model, node, make);
-  if (op == "Scan") ties = scan_ties(model, node, version, make);
+  if (way == ops::Bodies::one_of_two) ties = if_ties(model, node, make);
+  if (way == ops::Bodies::again) ties = loop_ties(model, node, make);
+  if (way == ops::Bodies::along_axes) ties = scan_ties(model, node, version, make);
   if (!make.is_whole()) ties.clear();
   return ties;
 }

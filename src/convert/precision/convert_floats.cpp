@@ -1,6 +1,7 @@
 #include "convert/precision/convert_floats.h"
 
 #include "base/error.h"
+#include "passes/handing_on.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
 #include "schema/schema.h"
@@ -10,7 +11,7 @@ namespace {
 
 void require_cast(int64_t version, const HalfOptions& options) {
   if (version == 0) fail(ErrorCode::unsupported, "the model imports no version of ai.onnx, whose Cast it would need");
-  const schema::Schema* cast = schema::find_schema("", "Cast", version);
+  const schema::Schema* cast = passes::cast_schema(version);
   const schema::AttributeSchema* to = cast ? cast->find_attribute("to") : nullptr;
   const bool is_able = to && to->type == ir::AttributeType::integer &&
                        (cast->outputs[0].types.tensors & schema::set_of(options.half)) != 0;

@@ -125,6 +125,13 @@ TEST(ConvertFloats, LetsSchemasDecide) {
   EXPECT_EQ(result.reason("z"), "`Range` is not defined for float16");
 }
 
+TEST(ConvertFloats, LeavesGeneratorsAlone) {
+  const Converted result = convert(R"(g (float[2,3] x) => (int32[2,1] n, float[2,3] y)
+    { n = Multinomial(x)  y = Bernoulli<dtype = 1>(x) })");
+  EXPECT_EQ(result.reason("n"), "it generates its result");
+  EXPECT_EQ(result.reason("y"), "it generates its result");
+}
+
 TEST(ConvertFloats, RewritesAttributesThatSayTypes) {
   const Converted result = convert(R"(g (float[2] x, int64[1] n) => (float[m] y)
     { c = ConstantOfShape<value = float[1] {2}>(n)  r = RandomNormal<shape = [2], dtype = 1>()
@@ -191,6 +198,9 @@ TEST(ConvertFloats, KeepsWhatWouldBecomeZero) {
   EXPECT_EQ(result.reason("d"), "its result is divided by, or its logarithm taken: small numbers would become 0");
   EXPECT_EQ(result.reason("f"), "converted");
   EXPECT_EQ(convert(text, {.overflow = HalfOverflow::clamp}).reason("b"), "its values may be as small as 1e-12");
+  const std::string rest = R"(g (float[2] x) => (float[2] y) { d = Sigmoid(x)  y = Mod<fmod = 1>(x, d) })";
+  EXPECT_EQ(convert(rest).reason("d"),
+            "its result is divided by, or its logarithm taken: small numbers would become 0");
   const std::string norm = R"(g (float[1,1,2] x) => (float[1,1,2] y) <float[1] w = {1}> {
     a = InstanceNormalization<epsilon = 1e-12>(x, w, w)  y = InstanceNormalization(a, w, w) })";
   EXPECT_EQ(convert(norm).reason("a"), "its epsilon 1e-12 would become 0");

@@ -22,37 +22,25 @@ constexpr std::array kReasons = {kAngle, kIndex, kPlace, kCompared, kDouble};
 
 constexpr double kSmallAngle = 4;  // a little more than half a turn
 
-// An operand that something exact is made of.
-struct Sink {
-  std::string_view op;
-  uint32_t operand;
-  std::string_view reason;
-  bool is_tied = false;  // the node itself has the type of this operand
-};
+// The reason for which an operand must be exact; empty: it need not be.
+std::string_view reason_of(const ops::Traits& traits, uint32_t operand) {
+  if (traits.is_periodic && operand == 0) return kAngle;
+  const bool is_size = traits.sizes.contains(operand) || traits.indices.contains(operand);
+  if (traits.places.contains(operand) || (is_size && traits.is(ops::Nature::sampling))) return kPlace;
+  return is_size ? kIndex : std::string_view();
+}
 
-constexpr std::array kSinks = {
-    Sink{"AffineGrid", 0, kPlace, true},
-    Sink{"Cos", 0, kAngle, true},
-    Sink{"CropAndResize", 1, kPlace, true},
-    Sink{"GridSample", 1, kPlace},
-    Sink{"MaxRoiPool", 1, kPlace, true},
-    Sink{"NonMaxSuppression", 0, kPlace},
-    Sink{"OneHot", 0, kIndex},
-    Sink{"OneHot", 1, kIndex},
-    Sink{"Range", 0, kIndex},
-    Sink{"Range", 1, kIndex},
-    Sink{"Range", 2, kIndex},
-    Sink{"Resize", 1, kPlace},
-    Sink{"Resize", 2, kPlace},
-    Sink{"RoiAlign", 1, kPlace, true},
-    Sink{"Sin", 0, kAngle, true},
-    Sink{"Tan", 0, kAngle, true},
-    Sink{"Upsample", 1, kPlace},
-};
-constexpr std::array<std::string_view, 2> kCasts = {"Cast", "CastLike"};
+// True if the results have the type of an operand.
+bool is_tied(const schema::Schema& schema, uint32_t operand) {
+  const schema::ArgumentSchema *const given = schema.input(operand), *const made = schema.output(0);
+  return given && made && !given->variable.empty() && given->variable == made->variable;
+}
 
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
+// True for the numbers from one to another: all operands decide how many they are.
+bool makes_positions(const ops::Traits& traits, const ir::Node& node) {
+  bool are_sizes = traits.is(ops::Nature::generator) && traits.typed_by.empty() && !node.operands.empty();
+  for (const ir::Use& use : node.operands) are_sizes = are_sizes && traits.sizes.contains(use.index);
+  return are_sizes;
 }
 
 class ExactFinder {
@@ -84,9 +72,10 @@ class ExactFinder {
     const ir::Node& node = model_[id];
     if (!is_operator(id) || floats_.is_heavy[id.index] || !model_.bodies(node).empty()) return;
     const bool is_typed = !type_attribute(*floats_.callees[id].schema).empty();
-    const bool is_range = op(id) == "Range";
+    const ops::Traits& traits = ops::traits(model_, id);
+    const bool is_range = makes_positions(traits, node);
     if (!is_typed && !is_range && !comes_from_integers(node)) return;
-    const bool is_cast = op(id) == "Cast" && !node.operands.empty() && node.operands[0].value &&
+    const bool is_cast = traits.is_cast() && !node.operands.empty() && node.operands[0].value &&
                          floats_.holds[node.operands[0].value.index] == Holds::integer;
     if (is_typed && !is_cast) return;
     for (const ir::ValueId result : node.results) {
@@ -116,13 +105,14 @@ class ExactFinder {
   void look_at(ir::NodeId id) {
     const ir::Node& node = model_[id];
     if (!is_operator(id)) return;
-    for (const Sink& sink : kSinks) {
-      if (sink.op != op(id) || sink.operand >= node.operands.size()) continue;
-      if (sink.reason == kAngle && is_small(id)) continue;
-      if (sink.is_tied) keep(id, sink.reason);
-      follow(node.operands[sink.operand].value, sink.reason);
+    const ops::Traits& traits = ops::traits(model_, id);
+    for (uint32_t i = 0; i < node.operands.size(); ++i) {
+      const std::string_view reason = reason_of(traits, i);
+      if (reason.empty() || (reason == kAngle && is_small(id))) continue;
+      if (reason != kIndex && is_tied(*floats_.callees[id].schema, i)) keep(id, reason);
+      follow(node.operands[i].value, reason);
     }
-    if (is_one_of(op(id), kCasts)) look_at_cast(node);
+    if (traits.is(ops::Nature::conversion)) look_at_cast(node);
     if (is_comparison(id) && std::ranges::any_of(node.operands, [this](const ir::Use& use) {
           return is_float(use.value) && is_counted_[use.value.index];
         })) {

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 
+#include "ir/queries.h"
 #include "ops/inference.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -33,8 +35,9 @@ Holds holds_tensor(const ir::TensorEntry& entry, DType half) {
   return holds_dtype(entry.sparse ? entry.sparse->values.dtype() : entry.tensor.dtype(), half);
 }
 
-std::optional<Tensor> constant_of(const ir::Model& model, const ir::Node& node) {
-  if (model.text(node.op) != "Constant" || !model.text(node.domain).empty()) return std::nullopt;
+std::optional<Tensor> constant_of(const ir::Model& model, ir::NodeId id) {
+  if (!ir::is_constant_node(model, id)) return std::nullopt;
+  const ir::Node& node = model[id];
   for (const ir::Attribute& attribute : node.attributes) {
     if (attribute.is_reference()) return std::nullopt;
     const std::string_view name = model.text(attribute.name());
@@ -75,12 +78,12 @@ std::optional<int64_t> term_count(const ops::Inference& inference, const ir::Nod
 }
 
 bool is_heavy_node(const ir::Model& model, const ops::Inference& inference, ir::NodeId id) {
-  constexpr std::array<std::string_view, 3> kProducts = {"MatMul", "Gemm", "Einsum"};
   constexpr int64_t kMostTerms = 4;  // of a position in space, with the 1 that a shift is multiplied with
   const ops::Operator* op = inference.callees()[id].op;
   if (!op || !op->macs) return false;
   const ir::Node& node = model[id];
-  if (std::ranges::find(kProducts, model.text(node.op)) == kProducts.end()) return true;
+  const ops::ProductKind product = ops::traits(model, id).product;
+  if (product != ops::ProductKind::matrices && product != ops::ProductKind::contraction) return true;
   return term_count(inference, node, inference.macs(id)).value_or(kMostTerms + 1) > kMostTerms;
 }
 
@@ -113,7 +116,7 @@ std::optional<Tensor> float_constant(const ir::Model& model, ir::ValueId id, DTy
     const ir::TensorEntry& entry = model[value.constant];
     if (!entry.sparse) found = entry.tensor;
   } else if (value.kind == ir::ValueKind::result) {
-    found = constant_of(model, model[value.producer]);
+    found = constant_of(model, value.producer);
   }
   if (found && found->dtype() != dtype) found.reset();
   return found;

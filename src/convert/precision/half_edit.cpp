@@ -11,6 +11,7 @@
 #include "ir/constants.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
+#include "passes/handing_on.h"
 #include "tensor/convert.h"
 
 namespace assay::convert {
@@ -130,10 +131,9 @@ class HalfEditor {
   }
 
   ir::ValueId add_cast(ir::ValueId value, bool is_half) {
-    const std::array attributes = {ir::Attribute::of(edit_.intern("to"), static_cast<int64_t>(dtype(is_half)))};
     ++edits_.casts_added;
-    return add_node({.op = edit_.intern("Cast"), .operands = {&value, 1}, .attributes = attributes},
-                    fresh_name(value, is_half), dtype(is_half), node_after(value));
+    const passes::HandedOn place = {model_[value].graph, value, fresh_name(value, is_half), node_after(value)};
+    return named(passes::add_cast(edit_, place, dtype(is_half)), dtype(is_half));
   }
 
   // Clips a value that bfloat16 would make infinite to its largest number.
@@ -152,13 +152,15 @@ class HalfEditor {
 
   // A node with one result.
   ir::ValueId add_node(ir::NodeSpec spec, ir::Symbol result_name, DType dtype, ir::NodeId before) {
-    const ir::ValueId from = spec.operands[0];
-    const std::string name = fmt::format("{}_{}", model_.text(spec.op), model_.text(result_name));
-    spec.name = edit_.keep(name);
     spec.results = {&result_name, 1};
-    const ir::NodeId node = edit_.add_node(model_[from].graph, spec, before);
+    return named(edit_.add_node(model_[spec.operands[0]].graph, spec, before), dtype);
+  }
+
+  // The result of a node that was made.
+  ir::ValueId named(ir::NodeId node, DType dtype) {
     const ir::ValueId result = model_[node].results[0];
-    edit_.set_type(result, retyped(model_[from].type, dtype));
+    edit_.rename(node, fmt::format("{}_{}", model_.text(model_[node].op), model_.text(model_[result].name)));
+    edit_.set_type(result, retyped(model_[model_[node].operands[0].value].type, dtype));
     return result;
   }
 

@@ -5,7 +5,9 @@
 #include "base/text.h"
 #include "convert/precision/half_kernels.h"
 #include "convert/precision/value_bounds.h"
+#include "ir/queries.h"
 #include "ir/written.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -24,7 +26,7 @@ class MisfitFinder {
   std::vector<std::string> find() {
     for (const ir::NodeId node : floats_.nodes) {
       const ops::Callee& callee = floats_.callees[node];
-      if (callee.function || !callee.schema || callee.schema->name == "Constant") continue;
+      if (callee.function || !callee.schema || ir::is_constant_node(model_, node)) continue;
       std::string reason = misfit(node, *callee.schema);
       if (!reason.empty()) reasons_[node.index] = std::move(reason);
     }
@@ -41,7 +43,7 @@ class MisfitFinder {
       const ir::ValueId value = node.operands[i].value;
       if (!is_float(value)) continue;
       if (is_too_large(value)) return {};
-      const bool divides = is_divisor(schema.name, node, i);
+      const bool divides = is_divisor(ops::traits(model_, id), schema.name, node, i);
       std::string reason =
           float_constant(model_, value) ? constant_misfit(value, divides) : value_misfit(id, bounds_[value]);
       if (reason.empty() && divides && needs_small_numbers(schema.name, node, value)) {
@@ -80,10 +82,9 @@ class MisfitFinder {
   }
 
   // True if a 0 in the place of this operand gives infinity or NaN.
-  bool is_divisor(std::string_view op, const ir::Node& node, uint32_t i) const {
-    if (op == "Div") return i == 1;
+  bool is_divisor(const ops::Traits& traits, std::string_view op, const ir::Node& node, uint32_t i) const {
     if (op == "Pow") return i == 0 && node.operands.size() > 1 && bounds_[node.operands[1].value].low < 0;
-    return i == 0 && (op == "Log" || op == "Reciprocal");
+    return traits.divisors.contains(i) || (i == 0 && traits.domain == ops::Domain::positive);
   }
 
   bool needs_small_numbers(std::string_view op, const ir::Node& node, ir::ValueId value) const {

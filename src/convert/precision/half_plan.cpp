@@ -11,6 +11,7 @@
 #include "convert/precision/half_rules.h"
 #include "convert/precision/typed_by_attribute.h"
 #include "convert/precision/wide_values.h"
+#include "ir/queries.h"
 #include "ops/traits.h"
 
 namespace assay::convert {
@@ -76,7 +77,7 @@ class HalfPlanner {
   void plan_node(ir::NodeId id) {
     const ir::Node& node = model_[id];
     const ops::Callee& callee = floats_.callees[id];
-    const bool is_constant = callee.schema && !callee.function && callee.schema->name == "Constant";
+    const bool is_constant = callee.schema && !callee.function && ir::is_constant_node(model_, id);
     rules_.note_sources(id);
     const auto is_float_result = [this](ir::ValueId value) { return is_float(value); };
     const auto is_float_operand = [this](const ir::Use& use) { return is_float(use.value); };
@@ -182,9 +183,10 @@ class HalfPlanner {
   // True if the attribute is as its operator wants it, and 16 bits can hold it.
   bool has_plain_type(const ir::Node& node, const schema::Schema& schema) const {
     const ir::Attribute* attribute = model_.find_attribute(node, type_attribute(schema));
-    if (!attribute) return schema.name == "ConstantOfShape";
+    const schema::AttributeSchema* declared = schema.find_attribute(type_attribute(schema));
+    if (!attribute) return declared && !declared->required;
     if (attribute->is_reference()) return false;
-    if (schema.name == "Cast") return attribute->type() == ir::AttributeType::integer;
+    if (declared && declared->type == ir::AttributeType::integer) return attribute->type() == declared->type;
     if (attribute->type() != ir::AttributeType::tensor) return false;
     const ir::TensorEntry& entry = model_[attribute->tensors()[0]];
     if (entry.sparse || entry.tensor.dtype() != tensor::DType::float32) return false;
@@ -193,11 +195,9 @@ class HalfPlanner {
 
   Outcome convert_control_flow(ir::NodeId id) {
     const std::vector<TypeTie> ties = control_flow_ties(model_, id, floats_.callees[id].version);
-    const bool is_known =
-        ops::traits(model_, id).is(ops::Nature::control) && floats_.callees[id].schema->name != "SequenceMap";
     bool is_converted = false;
     for (const TypeTie& tie : ties) {
-      if (!is_known || !may_convert(id, tie)) continue;
+      if (!may_convert(id, tie)) continue;
       for (const ir::ValueId value : tie.values) plan_.is_half[value.index] = true;
       for (const TypeTie::Place& place : tie.uses) {
         std::vector<Wanted>& wanted = plan_.wanted[place.user.index];
@@ -207,6 +207,7 @@ class HalfPlanner {
       is_converted = true;
     }
     if (is_converted) return {};
+    const bool is_known = ops::traits(model_, id).is(ops::Nature::control);
     return {.reason = is_known ? "what it passes on does not fit" : "its body keeps its types"};
   }
 

@@ -1,7 +1,6 @@
 #include "convert/precision/half_rules.h"
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "convert/precision/half_misfits.h"
@@ -12,13 +11,9 @@ namespace assay::convert {
 namespace {
 
 // Operators whose results are converted afterwards: hardly any backend makes them in 16 bits, and it is cheap.
-constexpr std::array<std::string_view, 10> kGenerators = {
-    "Bernoulli",       "BlackmanWindow", "EyeLike",          "HammingWindow", "HannWindow",
-    "MelWeightMatrix", "RandomNormal",   "RandomNormalLike", "RandomUniform", "RandomUniformLike"};
-constexpr std::array<std::string_view, 2> kQuantizers = {"QuantizeLinear", "DynamicQuantizeLinear"};
-
-bool is_one_of(std::string_view word, std::span<const std::string_view> words) {
-  return std::ranges::find(words, word) != words.end();
+bool generates(const ops::Traits& traits, const schema::Schema& schema) {
+  const schema::AttributeSchema* const type = schema.find_attribute(traits.typed_by);
+  return traits.is(ops::Nature::generator) && type && type->type == ir::AttributeType::integer;
 }
 
 // True where 16 bits only cost accuracy: results are decided by rounding, or summed up over a whole axis.
@@ -28,7 +23,7 @@ bool is_pointless(const ops::Traits& traits, std::string_view op) {
 
 // The numbers that codes stand for, or the sums of products of codes.
 bool makes_quantized(const ops::Traits& traits, std::string_view op) {
-  return (traits.is(ops::Nature::quantization) && op != "QuantizeLinear") || op.ends_with("Integer");
+  return (traits.is(ops::Nature::quantization) && !traits.encodes()) || op.ends_with("Integer");
 }
 
 }  // namespace
@@ -51,7 +46,7 @@ void HalfRules::note_sources(ir::NodeId id) {
   const ir::Node& node = model_[id];
   const schema::Schema& schema = *callees_[id].schema;
   bool is_quantized = makes_quantized(ops::traits(model_, id), schema.name);
-  if (schema.name == "Cast" && !node.operands.empty() && node.operands[0].value) {
+  if (ops::traits(model_, id).is_cast() && !node.operands.empty() && node.operands[0].value) {
     const ir::ValueId from = node.operands[0].value;
     is_quantized = quantized_[from.index] && holds_[from.index] != Holds::float32;
   }
@@ -67,9 +62,10 @@ std::string HalfRules::reason_to_stay(ir::NodeId id) const {
   if (!callee.schema) return "its operator is not known";
   if (std::string reason = filter_.refusal(id, callee.schema->name); !reason.empty()) return reason;
   if (std::string reason = unfit_values(node); !reason.empty()) return reason;
-  if (is_one_of(callee.schema->name, kGenerators)) return "it generates its result";
+  const ops::Traits& traits = ops::traits(model_, id);
+  if (generates(traits, *callee.schema)) return "it generates its result";
   if (forced_[id.index]) return {};
-  if (is_pointless(ops::traits(model_, id), callee.schema->name)) return "its result would only lose accuracy";
+  if (is_pointless(traits, callee.schema->name)) return "its result would only lose accuracy";
   if (callee.schema->name == "Clip" && is_cast_to_half(node)) return "what it cuts off would become infinite";
   if (is_quantized(node)) return "it works on quantized values";
   if (!exact_.reasons[id.index].empty()) return std::string(exact_.reasons[id.index]);
@@ -96,7 +92,8 @@ bool HalfRules::is_cast_to_half(const ir::Node& node) const {
   if (!is_float(result) || !model_[result].first_use) return false;
   for (const ir::Use& use : ir::uses(model_, result)) {
     const ir::Node& user = model_[use.user];
-    const bool is_cast = !user.is_outputs && model_.text(user.op) == "Cast" && !user.results.empty() && user.results[0];
+    const bool is_cast =
+        !user.is_outputs && ops::traits(model_, use.user).is_cast() && !user.results.empty() && user.results[0];
     if (!is_cast || holds_[user.results[0].index] != Holds::half) return false;
   }
   return true;
@@ -109,7 +106,8 @@ bool HalfRules::is_quantized(const ir::Node& node) const {
   for (const ir::ValueId result : node.results) {
     if (!is_float(result)) continue;
     for (const ir::Use& use : ir::uses(model_, result)) {
-      if (!is_one_of(model_.text(model_[use.user].op), kQuantizers)) return false;
+      const ops::Traits& user = ops::traits(model_, use.user);
+      if (!user.is(ops::Nature::quantization) || user.decodes()) return false;
       feeds_quantizers = true;
     }
   }
@@ -118,7 +116,7 @@ bool HalfRules::is_quantized(const ir::Node& node) const {
 
 // A scattering that combines what meets at one place.
 bool HalfRules::scatters_sums(ir::NodeId id) const {
-  return model_.text(model_[id].op).starts_with("Scatter") &&
+  return ops::traits(model_, id).is(ops::Nature::movement) &&
          ir::written_word(model_, model_[id], "reduction").value_or("none") != "none";
 }
 

@@ -1,11 +1,13 @@
 #include "convert/precision/typed_by_attribute.h"
 
+#include "ops/traits.h"
+
 namespace assay::convert {
 
 std::string_view type_attribute(const schema::Schema& schema) {
-  if (!schema.domain.empty()) return {};
-  if (schema.name == "Cast") return "to";
-  return schema.name == "ConstantOfShape" ? "value" : "";
+  const ops::Traits& traits = ops::traits(schema.domain, schema.name);
+  const bool fills = traits.is(ops::Nature::generator) && traits.typed_by == "value";
+  return fills || traits.is_cast() ? traits.typed_by : "";
 }
 
 }  // namespace assay::convert

@@ -5,6 +5,8 @@
 #include <span>
 
 #include "convert/precision/bounds_rule.h"
+#include "ir/queries.h"
+#include "ops/traits.h"
 #include "tensor/casts.h"
 
 namespace assay::convert {
@@ -62,8 +64,7 @@ void ValueBounds::walk(ir::GraphId graph) {
     const ops::Callee& callee = floats_.callees[id];
     for (const ir::GraphId body : model_.bodies(node)) walk(body);
     if (!model_.bodies(node).empty()) join_bodies(node);
-    if (callee.function || !callee.schema || !model_.bodies(node).empty() || callee.schema->name == "Constant")
-      continue;
+    if (callee.function || !callee.schema || !model_.bodies(node).empty() || ir::is_constant_node(model_, id)) continue;
     Bounds found = BoundsRule(*this, node).apply(callee.schema->name, ops::traits(model_, id));
     found.low = std::clamp(found.low, -kMost, kMost);
     found.high = std::clamp(found.high, -kMost, kMost);
@@ -92,9 +93,10 @@ std::optional<tensor::Tensor> ValueBounds::constant(ir::ValueId value) const {
 
 ir::ValueId ValueBounds::uncast(ir::ValueId value) const {
   while (is_float(value) && model_[value].kind == ir::ValueKind::result) {
-    const ir::Node& node = model_[model_[value].producer];
-    if (model_.text(node.op) != "Cast" || node.operands.empty() || !is_float(node.operands[0].value)) break;
-    value = node.operands[0].value;
+    const ir::NodeId producer = model_[value].producer;
+    const ir::ValueId source = ir::operand(model_, producer, 0);
+    if (!ops::traits(model_, producer).is_cast() || !source || !is_float(source)) break;
+    value = source;
   }
   return value;
 }

@@ -8,6 +8,7 @@
 #include "ir/walk.h"
 #include "ir/written.h"
 #include "ops/evaluate.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -20,11 +21,15 @@ class PlainRunner final : public ops::BodyRunner {
   uint64_t max_steps() const override { return 0; }
 };
 
-std::vector<ir::NodeId> nodes_of(passes::PassRun& run, std::string_view op) {
+bool decodes(passes::PassRun& run, ir::NodeId node) {
+  return run.is_standard(node) && ops::traits(run.model(), node).decodes();
+}
+
+std::vector<ir::NodeId> dequantizers(passes::PassRun& run) {
   const ir::Model& model = run.model();
   std::vector<ir::NodeId> found;
   for (const ir::NodeId node : ir::live_nodes(model)) {
-    if (run.is_op(node, op)) found.push_back(node);
+    if (decodes(run, node)) found.push_back(node);
   }
   return found;
 }
@@ -85,7 +90,7 @@ bool is_pair(passes::PassRun& run, ir::NodeId quantize, ir::NodeId dequantize) {
 
 void dequantize_constants(passes::PassRun& run, const std::function<bool(ir::NodeId)>& wanted) {
   const ir::Model& model = run.model();
-  for (const ir::NodeId node : nodes_of(run, "DequantizeLinear")) {
+  for (const ir::NodeId node : dequantizers(run)) {
     if (wanted && !wanted(node)) continue;
     const std::vector<ops::Datum> operands = constant_operands(run, node);
     const ops::Operator* op = run.callee(node).op;
@@ -108,11 +113,12 @@ void dequantize_constants(passes::PassRun& run, const std::function<bool(ir::Nod
 
 void remove_pairs(passes::PassRun& run) {
   const ir::Model& model = run.model();
-  for (const ir::NodeId node : nodes_of(run, "DequantizeLinear")) {
+  for (const ir::NodeId node : dequantizers(run)) {
     const ir::ValueId codes = ir::operand(model, node, 0);
     if (!codes || model[codes].kind != ir::ValueKind::result || model[node].results.empty()) continue;
     const ir::NodeId quantize = model[codes].producer;
-    if (!run.is_op(quantize, "QuantizeLinear") || model[quantize].graph != model[node].graph) continue;
+    const bool encodes = run.is_standard(quantize) && ops::traits(model, quantize).encodes();
+    if (!encodes || model[quantize].graph != model[node].graph) continue;
     const ir::ValueId source = ir::operand(model, quantize, 0);
     const ir::ValueId result = model[node].results[0];
     if (!source || !result || !is_pair(run, quantize, node) || !run.rewriter().can_replace(result, source)) {

@@ -20,7 +20,7 @@ ir::ValueId LinearNodes::add_constant(std::string_view base, std::string_view su
 
 // That of the operand, with the element type of the other side.
 ir::TypeId LinearNodes::result_type(const LinearNode& wanted) const {
-  const ir::ValueId side = wanted.op == "QuantizeLinear" ? wanted.zero_point : wanted.scale;
+  const ir::ValueId side = wanted.quantizes ? wanted.zero_point : wanted.scale;
   const tensor::DType dtype = model_[model_[side].constant].tensor.dtype();
   const ir::Value& from = model_[wanted.from];
   if (from.type) {
@@ -35,15 +35,15 @@ ir::TypeId LinearNodes::result_type(const LinearNode& wanted) const {
 }
 
 ir::ValueId LinearNodes::add(const LinearNode& wanted) {
-  const bool quantizes = wanted.op == "QuantizeLinear";
-  const ir::Symbol name = fresh_name(wanted.base, quantizes ? "_quantized" : "_dequantized");
-  const std::string node_name = fmt::format("{}_{}", wanted.op, model_.text(name));
+  const std::string_view op = wanted.quantizes ? "QuantizeLinear" : "DequantizeLinear";
+  const ir::Symbol name = fresh_name(wanted.base, wanted.quantizes ? "_quantized" : "_dequantized");
+  const std::string node_name = fmt::format("{}_{}", op, model_.text(name));
   const std::array operands = {wanted.from, wanted.scale, wanted.zero_point};
   std::vector<ir::Attribute> attributes;
   if (wanted.axis) attributes.push_back(ir::Attribute::of(edit_.intern("axis"), *wanted.axis));
   if (wanted.block_size) attributes.push_back(ir::Attribute::of(edit_.intern("block_size"), *wanted.block_size));
   ir::NodeSpec spec;
-  spec.op = edit_.intern(wanted.op);
+  spec.op = edit_.intern(op);
   spec.name = edit_.keep(node_name);
   spec.operands = std::span(operands).first(wanted.zero_point ? 3 : 2);
   spec.results = {&name, 1};

@@ -10,7 +10,7 @@ namespace assay::convert {
 
 // The place of a QuantizeLinear or DequantizeLinear, and its operand.
 struct LinearNode {
-  std::string_view op;
+  bool quantizes = true;
   std::string_view base;  // names are made of it
   ir::ValueId from;
   ir::ValueId scale;

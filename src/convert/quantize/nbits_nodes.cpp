@@ -8,6 +8,7 @@
 #include "convert/precision/float_values.h"
 #include "convert/quantize/qdq_rules.h"
 #include "ir/written.h"
+#include "ops/traits.h"
 #include "schema/imports.h"
 
 namespace assay::convert {
@@ -87,8 +88,10 @@ Tensor column_zero_points(const Matrix& matrix, const Blocks& blocks, const Bloc
 
 bool has_nbits_form(const ir::Model& model, ir::NodeId id, const tensor::Shape& weight) {
   const ir::Node& node = model[id];
-  if (model.text(node.op) == "MatMul") return true;
-  if (model.text(node.op) != "Gemm" || ir::written_integer(model, node, "transA").value_or(0) != 0) return false;
+  const ops::Traits& traits = ops::traits(model, id);
+  if (traits.product != ops::ProductKind::matrices) return false;
+  if (!traits.has_bias) return true;
+  if (ir::written_integer(model, node, "transA").value_or(0) != 0) return false;
   constexpr size_t kBias = 2;
   const ir::ValueId bias = node.operands.size() > kBias ? node.operands[kBias].value : ir::ValueId{};
   if (!bias) return is_one(model, node, "alpha");

@@ -101,8 +101,8 @@ class QdqEditor {
     const std::byte code{static_cast<uint8_t>(quantizer.zero_point)};
     const ir::ValueId zero_point =
         nodes_.add_constant(base, "_zero_point", tensor::make_tensor<std::byte>(quantizer.dtype, {}, {&code, 1}));
-    const ir::ValueId codes = nodes_.add({"QuantizeLinear", base, value, scale, zero_point, {}, {}, before});
-    const ir::ValueId rounded = nodes_.add({"DequantizeLinear", base, codes, scale, zero_point, {}, {}, before});
+    const ir::ValueId codes = nodes_.add({true, base, value, scale, zero_point, {}, {}, before});
+    const ir::ValueId rounded = nodes_.add({false, base, codes, scale, zero_point, {}, {}, before});
     for (const Place& place : places) edit_.set_operand(place.user, place.index, rounded);
     scales_[rounded] = quantizer.scale;
     ++edits_.activations;
@@ -138,7 +138,7 @@ class QdqEditor {
     const ir::ValueId zero_point = nodes_.add_constant(base, "_zero_point", zeros(weight.codes.dtype(), scale_shape));
     const ir::ValueId codes = nodes_.add_constant(base, "_quantized", std::move(weight.codes));
     const ir::ValueId scale = nodes_.add_constant(base, "_scale", std::move(weight.scales));
-    LinearNode wanted = {"DequantizeLinear", base, codes, scale, zero_point, {}, {}, before};
+    LinearNode wanted = {false, base, codes, scale, zero_point, {}, {}, before};
     if (!scale_shape.empty()) wanted.axis = axis;
     return nodes_.add(wanted);
   }

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "convert/precision/float_values.h"
 #include "convert/quantize/quantizer.h"
+#include "ops/traits.h"
 #include "schema/imports.h"
 
 namespace assay::convert {
@@ -56,13 +57,14 @@ class QdqPlanner {
 
   bool is_main(ir::NodeId node) const { return model_[node].graph == model_.main_graph(); }
   bool is_output_use(const ir::Use& use) const { return model_[use.user].is_outputs; }
-  bool is_op(ir::NodeId node, std::string_view op) const {
+  // Traits of what the node calls, if that is an operator of ai.onnx.
+  ops::Traits traits(ir::NodeId node) const {
     const ops::Callee& callee = floats_.callees[node];
-    return !callee.function && callee.schema && callee.schema->domain.empty() && callee.schema->name == op;
+    const bool is_known = !callee.function && callee.schema && callee.schema->domain.empty();
+    return is_known ? ops::traits(model_, node) : ops::Nature::unknown;
   }
-  bool is_made_by(ir::ValueId value, std::string_view op) const {
-    const ir::NodeId producer = model_[value].producer;
-    return model_[value].kind == ir::ValueKind::result && is_op(producer, op);
+  bool is_dequantized(ir::ValueId value) const {
+    return model_[value].kind == ir::ValueKind::result && traits(model_[value].producer).decodes();
   }
   bool is_constant(ir::ValueId value) const { return float_constant(model_, value).has_value(); }
 
@@ -82,7 +84,7 @@ class QdqPlanner {
     for (const uint32_t i : data_operands(node, role)) {
       const ir::ValueId value = node.operands[i].value;
       if (floats_.holds[value.index] != Holds::float32) return "its operands are not float32";
-      if (is_made_by(value, "DequantizeLinear")) return "it is quantized already";
+      if (is_dequantized(value)) return "it is quantized already";
       const std::optional<tensor::Tensor> constant = float_constant(model_, value);
       if (constant && role != QdqRole::compute) return "a constant operand would lose accuracy for nothing";
       if (constant && constant->count() == 0) return "its weight is empty";
@@ -120,8 +122,9 @@ class QdqPlanner {
   // Kernels for integers give integers: what a convolution makes is rounded for all users, behind the activation that
   // is merged with it.
   void keep_results(ir::NodeId id) {
-    const std::string_view op = model_.text(model_[id].op);
-    const bool is_convolution = op == "Conv" || op == "ConvTranspose";
+    const ops::ProductKind product = traits(id).product;
+    const bool is_convolution =
+        product == ops::ProductKind::convolution || product == ops::ProductKind::transposed_convolution;
     if (plan_.roles[id.index] != QdqRole::compute || !is_convolution) return;
     ir::ValueId value = model_[id].results[0];
     std::vector<ir::NodeId> merged;
@@ -131,9 +134,9 @@ class QdqPlanner {
     }
     if (!model_[value].first_use) return;
     for (const ir::Use& use : ir::uses(model_, value)) {
-      const bool stays =
-          is_output_use(use) || is_op(use.user, "BatchNormalization") || is_op(use.user, "QuantizeLinear");
-      if (stays) return;
+      if (is_output_use(use)) return;
+      const ops::Traits user = traits(use.user);
+      if (user.is_affine() || user.encodes()) return;
     }
     plan_.is_quantized[value.index] = true;
     for (const ir::NodeId node : merged) plan_.roles[node.index] = QdqRole::activation;

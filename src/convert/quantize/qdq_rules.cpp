@@ -4,6 +4,7 @@
 #include <array>
 
 #include "ir/written.h"
+#include "ops/traits.h"
 
 namespace assay::convert {
 namespace {
@@ -77,26 +78,23 @@ std::vector<uint32_t> data_operands(const ir::Node& node, QdqRole role) {
 }
 
 std::optional<uint32_t> channel_axis(const ir::Model& model, ir::NodeId id, uint32_t operand, size_t rank) {
-  const ir::Node& node = model[id];
-  const std::string_view op = model.text(node.op);
+  const ops::ProductKind product = ops::traits(model, id).product;
   if (operand != 1 || rank < 2) return std::nullopt;
-  if (op == "Conv") return 0;
-  if (op == "ConvTranspose") return 1;
-  if (op == "Gemm" && rank == 2) return ir::written_integer(model, node, "transB").value_or(0) != 0 ? 0 : 1;
+  if (product == ops::ProductKind::convolution) return 0;
+  if (product == ops::ProductKind::transposed_convolution) return 1;
   // Integer kernels take one scale for a stack of matrices.
-  if (op == "MatMul" && rank == 2) return 1;
-  return std::nullopt;
+  if (product != ops::ProductKind::matrices || rank != 2) return std::nullopt;
+  return ir::written_integer(model, model[id], "transB").value_or(0) != 0 ? 0 : 1;
 }
 
 std::optional<Place> bias_place(const ir::Model& model, ir::NodeId id) {
   constexpr uint32_t kBias = 2;
   const ir::Node& node = model[id];
-  const std::string_view op = model.text(node.op);
-  if (op == "MatMul") return added_constant(model, node.results[0]);
-  if (node.operands.size() <= kBias || !node.operands[kBias].value) return std::nullopt;
-  const bool is_plain = op == "Gemm" && is_one(model, node, "alpha") && is_one(model, node, "beta");
-  if (op == "Conv" || op == "ConvTranspose" || is_plain) return Place{id, kBias};
-  return std::nullopt;
+  const ops::Traits& traits = ops::traits(model, id);
+  if (traits.product == ops::ProductKind::matrices && !traits.has_bias) return added_constant(model, node.results[0]);
+  if (!traits.has_bias || node.operands.size() <= kBias || !node.operands[kBias].value) return std::nullopt;
+  const bool is_plain = is_one(model, node, "alpha") && is_one(model, node, "beta");
+  return is_plain ? std::optional(Place{id, kBias}) : std::nullopt;
 }
 
 }  // namespace assay::convert

@@ -141,7 +141,7 @@ class WeightCompressor {
     const std::string_view base = model_.text(model_[model_[node].operands[kWeight].value].name);
     const DType dtype = options_.bits == 4 ? (options_.asymmetric ? DType::uint4 : DType::int4)
                                            : (options_.asymmetric ? DType::uint8 : DType::int8);
-    LinearNode wanted = {"DequantizeLinear", base, {}, {}, {}, {}, {}, node};
+    LinearNode wanted = {.quantizes = false, .base = base, .before = node};
     wanted.from = add(base, "_quantized", pack_codes(codes.codes, shape, dtype));
     wanted.scale = add(base, "_scale", tensor::make_tensor<float>(DType::float32, codes.shape, codes.scales));
     wanted.zero_point = add(base, "_zero_point", pack_codes(codes.zero_points, codes.shape, dtype));
