@@ -56,10 +56,11 @@ class RoleFinder {
     const ops::Traits& traits = ops::traits(model_, use.user);
     if (traits.is(ops::Nature::movement) && traits.indices.contains(index))
       limit_by_dim(node.operands[0].value, op.ends_with("ND") ? 0 : axis_of(node));
-    if (op == "EmbedLayerNormalization" && index < 2 && node.operands.size() > 4) {
-      limit_by_dim(node.operands[index == 0 ? 2 : 4].value, 0);
+    if (traits.is(ops::Nature::normalization) && traits.indices.contains(index) && node.operands.size() > 4) {
+      limit_by_dim(node.operands[index == 0 ? 2 : 4].value, 0);  // of words and segments
     }
-    if (op == "OneHot" && index == 0 && node.operands.size() > 1) limit_by_scalar(node.operands[1].value);
+    if (traits.is(ops::Nature::generator) && traits.indices.contains(index) && node.operands.size() > 1)
+      limit_by_scalar(node.operands[1].value);
   }
 
   int64_t axis_of(const ir::Node& node) const {

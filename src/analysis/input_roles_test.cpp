@@ -39,6 +39,15 @@ TEST(InputRoles, PlacesOfScatteredElementsAreLimited) {
   EXPECT_EQ(found[0].rows, 3);
 }
 
+TEST(InputRoles, WordsAreLimitedByTheirTableAlsoOfCodes) {
+  const std::vector<InputRole> found = roles(
+      "<ir_version: 8, opset_import: [\"\" : 17, \"com.microsoft\" : 1]> g (int32[1,2] words) => (float[1,2,2] y) "
+      "<uint8[3,2] table = {1, 2, 3, 4, 5, 6}, uint8[2,2] places = {1, 2, 3, 4}, uint8[2] n = {1, 2}> "
+      "{ y, m = com.microsoft.QEmbedLayerNormalization(words, , table, places, , n, n) }");
+  ASSERT_EQ(found.size(), 1U);
+  EXPECT_EQ(found[0].rows, 3);
+}
+
 TEST(InputRoles, masks_go_by_their_name) {
   const std::vector<InputRole> found = roles(
       "g (int64[2] attention_mask, float[2] mask_like) => (float[2] y) { f = Cast <to = 1> (attention_mask) "

@@ -6,6 +6,7 @@
 #include <ranges>
 
 #include "analysis/products.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::analysis {
@@ -174,12 +175,12 @@ std::optional<FirstRuns> NodeRuns::run_first(const NodeInputs& inputs, const Dat
 // roundings of the sums are drawn from their squares. False where that cannot be.
 bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const Data& inputs, const Datum& exact,
                              Samples& result) {
-  const std::string_view op = model_.text(model_[given.node].op);
-  const bool is_product =
-      op == "Conv" || (op == "MatMul" && inputs[1].is_tensor() && inputs[1].tensor().shape().size() == 2);
+  const bool is_product = is_product_of_rows(model_, given.node) && inputs[1].is_tensor();
+  const bool is_stack = is_product && ops::traits(model_, given.node).product == ops::ProductKind::matrices &&
+                        inputs[1].tensor().shape().size() != 2;
   const bool is_rounded = moves.rounding.kind == RoundingKind::rounded && result.nominal.declared() == DType::float32;
   const auto is_constant = [](const Samples* operand) { return operand->is_same(); };
-  if (!is_product || !is_rounded || !std::ranges::all_of(given.operands | std::views::drop(1), is_constant))
+  if (!is_product || is_stack || !is_rounded || !std::ranges::all_of(given.operands | std::views::drop(1), is_constant))
     return false;
   const Evaluate of_differences = [&](const Data& first) {
     Data all = inputs;
@@ -205,9 +206,7 @@ bool NodeRuns::take_products(const NodeInputs& given, const Moves& moves, const 
 // True if an operand that goes in the opposite direction of the first run ends the function: the root of what is near
 // 0.
 bool NodeRuns::leaves_domain(const NodeInputs& inputs, const Data& exact) {
-  constexpr std::array<std::string_view, 6> kPartial = {"Sqrt", "Log", "Asin", "Acos", "Acosh", "Atanh"};
-  if (std::ranges::find(kPartial, model_.text(model_[inputs.node].op)) == kPartial.end()) return false;
-  if (!inputs.are_spread()) return false;
+  if (ops::traits(model_, inputs.node).domain == ops::Domain::all || !inputs.are_spread()) return false;
   const Datum nominal = ops::widen(inputs.operands[0]->nominal);
   const Data ends = call(inputs, std::nullopt, {amplified(nominal, ops::widen(inputs.operands[0]->of(0)), -1)});
   const std::vector<double> there = tensor::load_elements<double>(ends[0].tensor());

@@ -7,6 +7,7 @@
 #include "analysis/moves.h"
 #include "base/parallel.h"
 #include "ops/kernels/product/matrix_product.h"
+#include "ops/traits.h"
 #include "tensor/casts.h"
 #include "tensor/elements.h"
 
@@ -79,6 +80,12 @@ Datum stacked(const Samples& first, uint32_t runs) {
 }
 
 }  // namespace
+
+bool is_product_of_rows(const ir::Model& model, ir::NodeId node) {
+  const ops::Traits& traits = ops::traits(model, node);
+  const bool is_matmul = traits.product == ops::ProductKind::matrices && !traits.has_bias;
+  return is_matmul || traits.product == ops::ProductKind::convolution;
+}
 
 std::vector<double> product_squares(const std::vector<Datum>& inputs, const Datum& exact, const ProductMoves& moves,
                                     const Evaluate& evaluate) {

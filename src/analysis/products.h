@@ -12,6 +12,9 @@ namespace assay::analysis {
 // Computes a node on other operands.
 using Evaluate = std::function<tensor::Datum(const std::vector<tensor::Datum>& inputs)>;
 
+// True for sums of products by weights at operand 1 in which each result follows from one row of operand 0.
+bool is_product_of_rows(const ir::Model& model, ir::NodeId node);
+
 struct ProductMoves {
   const Rounding& rounding;
   double unit = 0;         // roundoff of the arithmetic

@@ -138,7 +138,8 @@ bool folds_weights(const ir::Model& model, ir::NodeId node, std::span<const tens
   if (inputs.size() < 2 || !is_floating(inputs[1]) || tensor::bit_width(inputs[1].declared()) >= 32) return false;
   const ir::ValueId result = model[node].results[0];
   const ir::Use* const use = result ? model[result].first_use : nullptr;
-  return use != nullptr && use->next == nullptr && model.text(model[use->user].op) == "BatchNormalization";
+  return use != nullptr && use->next == nullptr && !model[use->user].is_outputs &&
+         ops::traits(model, use->user).is_affine();
 }
 
 }  // namespace

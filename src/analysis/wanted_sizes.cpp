@@ -5,6 +5,7 @@
 
 #include "ir/written.h"
 #include "ops/eval.h"
+#include "ops/traits.h"
 
 namespace assay::analysis {
 namespace {
@@ -34,7 +35,9 @@ std::vector<int64_t> window_of(const ir::Model& model, ir::NodeId node) {
   const std::span<const int64_t> kernel = integers_of(model, node, "kernel_shape");
   if (!kernel.empty()) return {kernel.begin(), kernel.end()};
   const ir::Node& facts = model[node];
-  if (model.text(facts.op) != "Conv" || facts.operands.size() < 2 || !facts.operands[1].value) return {};
+  const ops::ProductKind product = ops::traits(model, node).product;
+  const bool slides = product == ops::ProductKind::convolution || product == ops::ProductKind::transposed_convolution;
+  if (!slides || facts.operands.size() < 2 || !facts.operands[1].value) return {};
   const ir::TensorId weight = model[facts.operands[1].value].constant;
   if (!weight || model[weight].tensor.shape().size() < 3) return {};
   const tensor::Shape& shape = model[weight].tensor.shape();

@@ -130,13 +130,15 @@ class Intervals {
   }
 
   Interval of_numbers(ir::NodeId node, std::string_view op, const Interval& a) {
-    if (op == "Max" || op == "Min" || op == "Where") return of_all(node, op);
+    if (op == "Where") return of_all(node, op);
     if (op == "Add") return a + in(node, 1);
     if (op == "Sub") return a + -in(node, 1);
     if (op == "Mul") return operand(node, 0) == operand(node, 1) ? square(a) : a * in(node, 1);
     if (op == "Div") return a * reciprocal(in(node, 1));
-    if (op == "Conv" || op == "MatMul" || op == "Gemm") return of_products(node, op);
-    if (op == "BatchNormalization") return of_batch_norm(node);
+    const ops::Traits& traits = ops::traits(model_, node);
+    const bool is_convolution = traits.product == ops::ProductKind::convolution;
+    if (is_convolution || traits.product == ops::ProductKind::matrices) return of_products(node, is_convolution);
+    if (traits.is_affine()) return of_batch_norm(node);
     return of_function(node, op, a);
   }
 
@@ -219,28 +221,27 @@ class Intervals {
   }
 
   // Each result is a sum over the weights of its channel: the positive ones take one end, the negative ones the other.
-  Interval of_products(ir::NodeId node, std::string_view op) {
+  Interval of_products(ir::NodeId node, bool is_convolution) {
     const std::optional<std::vector<double>> weights = constant(operand(node, 1));
     if (!weights || weights->empty()) return {};
     const tensor::Shape& shape = model_[model_[operand(node, 1)].constant].tensor.shape();
-    const bool has_rows = op == "Conv" || (op == "Gemm" && attribute(node, "transB", 0) != 0);
+    const bool has_rows = is_convolution || attribute(node, "transB", 0) != 0;
     const auto channels = static_cast<size_t>(has_rows ? shape.front() : shape.back());
-    if (shape.size() < 2 || (op == "MatMul" && shape.size() > 2)) return {};
+    if (shape.size() < 2 || (!is_convolution && shape.size() > 2)) return {};
     std::vector<double> positive(channels), negative(channels);
     for (size_t i = 0; i < weights->size(); ++i) {
       const size_t channel = has_rows ? i / (weights->size() / channels) : i % channels;
       ((*weights)[i] > 0 ? positive : negative)[channel] += (*weights)[i];
     }
     Interval a = in(node, 0);
-    if (op == "Conv") a = hull(a, {0, 0});  // of padding
+    if (is_convolution) a = hull(a, {0, 0});  // of padding
     Interval all = {std::numeric_limits<double>::infinity(), -std::numeric_limits<double>::infinity()};
     for (size_t k = 0; k < channels; ++k) {
       const Interval sum = {product(a.low, positive[k]) + product(a.high, negative[k]),
                             product(a.high, positive[k]) + product(a.low, negative[k])};
       all = hull(all, sum);
     }
-    const double alpha = op == "Gemm" ? attribute(node, "alpha", 1) : 1;
-    const double beta = op == "Gemm" ? attribute(node, "beta", 1) : 1;
+    const double alpha = attribute(node, "alpha", 1), beta = attribute(node, "beta", 1);
     all = all * Interval{alpha, alpha};
     return operand(node, 2) ? all + in(node, 2) * Interval{beta, beta} : all;
   }

@@ -7,6 +7,7 @@
 #include "ir/edit.h"
 #include "ir/naming.h"
 #include "ir/queries.h"
+#include "ops/traits.h"
 #include "passes/pipelines.h"
 
 namespace assay::debug {
@@ -18,10 +19,9 @@ constexpr std::array<std::string_view, 4> kPasses = {"inline-functions", "flatte
 void fix_decisions(const ir::Model& source, const ValueOracle& value_of, ir::Model& model) {
   ir::Edit edit(model);
   for (const ir::NodeId node : ir::nodes(source, source.main_graph())) {
-    const std::string_view op = source.text(source[node].op);
-    const uint32_t decisions = op == "If" ? 1 : op == "Loop" ? 2 : 0;
-    for (uint32_t i = 0; i < decisions; ++i) {
-      const ir::ValueId value = ir::operand(source, node, i);
+    const ops::OperandSet& decisions = ops::traits(source, node).decisions;
+    for (uint32_t i = 0; i < source[node].operands.size(); ++i) {
+      const ir::ValueId value = decisions.contains(i) ? ir::operand(source, node, i) : ir::ValueId();
       const std::optional<tensor::Datum> known = value ? value_of(value) : std::nullopt;
       if (!known || !known->is_tensor()) continue;
       const ir::Symbol name = ir::fresh_name(edit, "decided");

@@ -9,6 +9,7 @@
 #include "debug/accuracy/difference.h"
 #include "ir/queries.h"
 #include "ops/evaluate.h"
+#include "ops/traits.h"
 
 namespace assay::debug {
 namespace {
@@ -122,7 +123,7 @@ std::map<ir::ValueId, Datum> LayerJudge::sound_operands(ir::NodeId node, Quantiz
 // Runtimes make integers of a float bias, also of one that a BatchNormalization gives to the layer before it, where
 // both factors of the products are codes: the step of these sums.
 double LayerJudge::bias_step(ir::NodeId node) const {
-  const bool is_folded = model_.text(model_[node].op) == "BatchNormalization";
+  const bool is_folded = ops::traits(model_, node).is_affine();
   const ir::NodeId product = is_folded ? ir::producer(model_, ir::operand(model_, node, 0)) : node;
   const QuantizedValues* const quantized = product ? side_.quantized(product) : nullptr;
   if (quantized == nullptr || (!is_folded && model_[product].operands.size() < 3)) return 0;

@@ -87,8 +87,7 @@ analysis::Samples LayerRounding::drawn(ir::NodeId node, const Datum& exact, std:
 // The mean squares of what moved roundings do to sums of products.
 std::optional<std::vector<double>> LayerRounding::product_squares(ir::NodeId node, const OperandSource& operands,
                                                                   const Datum& exact, LayerOracle& oracle) const {
-  const std::string_view op = model_.text(model_[node].op);
-  if (op != "Conv" && op != "MatMul") return std::nullopt;
+  if (!analysis::is_product_of_rows(model_, node)) return std::nullopt;
   const std::vector<Datum> inputs = inputs_of(model_[node], operands);
   const analysis::Rounding rounding = analysis::rounding_of(model_, node, inputs, {&exact, 1});
   if (rounding.kind != analysis::RoundingKind::rounded) return std::nullopt;

@@ -1,7 +1,6 @@
 #include "debug/accuracy/side.h"
 
 #include <algorithm>
-#include <array>
 
 #include "debug/accuracy/layer_judge.h"
 #include "ir/naming.h"
@@ -20,11 +19,6 @@ using ir::ValueId;
 bool is_merged(const ops::Traits& traits) {
   return traits.is(ops::Nature::elementwise) || traits.is(ops::Nature::conversion) || traits.is(ops::Nature::reduction);
 }
-
-// Products into whose weights a BatchNormalization behind them is folded.
-constexpr std::array<std::string_view, 3> kFoldedInto = {"Conv", "ConvTranspose", "Gemm"};
-
-bool has(std::span<const std::string_view> ops, std::string_view op) { return std::ranges::find(ops, op) != ops.end(); }
 
 }  // namespace
 
@@ -139,9 +133,9 @@ std::optional<std::vector<Samples>> Side::run_merged(NodeId node, size_t depth) 
 
 // Infinity may be what a number has become only where it was shown.
 bool Side::may_be_unused(NodeId maker, NodeId user, const Datum& shown) const {
-  const std::string_view op = model_.text(model_[maker].op);
-  const bool is_folded = has(kFoldedInto, op) && model_.text(model_[user].op) == "BatchNormalization";
-  return is_merged(ops::traits(model_, maker)) || is_folded || (is_numeric(shown) && !are_finite(shown));
+  const ops::Traits& traits = ops::traits(model_, maker);
+  const bool is_folded = traits.has_bias && !model_[user].is_outputs && ops::traits(model_, user).is_affine();
+  return is_merged(traits) || is_folded || (is_numeric(shown) && !are_finite(shown));
 }
 
 std::optional<Samples> Side::merged_value(ValueId wanted, NodeId user, size_t depth) {

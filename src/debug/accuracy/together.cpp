@@ -5,9 +5,11 @@
 #include <atomic>
 #include <cmath>
 
+#include "analysis/products.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "ops/kernels/product/matrix_product.h"
+#include "ops/traits.h"
 #include "tensor/casts.h"
 
 namespace assay::debug {
@@ -24,9 +26,9 @@ constexpr double kSmall = 0x1p-7;
 constexpr uint64_t kPlaces = 32;  // of sums, at a time
 constexpr uint64_t kElementsAtATime = 16384;
 
-bool has_constant_weights(const ir::Model& model, const ir::Node& node) {
-  const std::string_view op = model.text(node.op);
-  if (op != "Conv" && op != "MatMul") return false;
+bool has_constant_weights(const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  if (!analysis::is_product_of_rows(model, id)) return false;
   const bool is_live = node.operands[0].value && !model[node.operands[0].value].constant;
   return is_live && std::ranges::all_of(node.operands.subspan(1),
                                         [&](const ir::Use& use) { return !use.value || model[use.value].constant; });
@@ -76,9 +78,9 @@ struct Layout {
 };
 
 // Nothing for convolutions of groups, whose sums see few of the channels.
-std::optional<Layout> layout_of(std::string_view op, const Shape& shape, const Shape& weights) {
+std::optional<Layout> layout_of(bool is_convolution, const Shape& shape, const Shape& weights) {
   const uint64_t count = tensor::element_count(shape).value();
-  if (op == "MatMul") {
+  if (!is_convolution) {
     const auto depth = static_cast<uint64_t>(shape.back());
     return Layout{.images = count / depth, .depth = depth};
   }
@@ -156,15 +158,15 @@ Datum zeros_like(const Datum& datum) { return with_numbers(datum, std::vector<do
 
 std::optional<std::vector<Datum>> products_together(const ir::Model& model, ir::NodeId node,
                                                     std::span<const OperandSource> operands, LayerOracle& oracle) {
-  if (!has_constant_weights(model, model[node])) return std::nullopt;
+  if (!has_constant_weights(model, node)) return std::nullopt;
   const ir::ValueId first = model[node].operands[0].value;
   std::vector<Datum> data;
   for (const OperandSource& source : operands) data.push_back(source(first));
   const bool is_floating = are_alike(data) && tensor::is_floating(data[0].declared());
   const bool has_rows = is_floating && data[0].tensor().shape().size() > 1 && data[0].tensor().count() > 0;
-  const std::string_view op = model.text(model[node].op);
+  const bool is_convolution = ops::traits(model, node).product == ops::ProductKind::convolution;
   const Datum weights = operands[0](model[node].operands[1].value);
-  if (!has_rows || (op == "MatMul" && weights.tensor().shape().size() != 2)) return std::nullopt;
+  if (!has_rows || (!is_convolution && weights.tensor().shape().size() != 2)) return std::nullopt;
   const auto product_of = [&](const Datum& operand, bool is_off) {
     return oracle.exact(node, [&](ir::ValueId value) {
       if (value == first) return operand;
@@ -174,7 +176,7 @@ std::optional<std::vector<Datum>> products_together(const ir::Model& model, ir::
     })[0];
   };
   const std::variant<std::vector<Datum>, Error> products = attempt([&] {
-    const std::optional<Layout> layout = layout_of(op, data[0].tensor().shape(), weights.tensor().shape());
+    const std::optional<Layout> layout = layout_of(is_convolution, data[0].tensor().shape(), weights.tensor().shape());
     const std::optional<Datum> off = layout && data.size() > 1 ? differences(data, *layout) : std::nullopt;
     if (!off) return parted(product_of(stacked(data), false), data.size());
     const Datum truth = product_of(data[0], false);

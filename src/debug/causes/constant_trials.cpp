@@ -8,6 +8,7 @@
 
 #include "base/text.h"
 #include "debug/causes/fits.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::debug {
@@ -117,9 +118,11 @@ class ConstantTrials {
     return fmt::format("with its constant {} {} by {}", name_of(value), by > 0 ? "larger" : "smaller", std::abs(by));
   }
 
-  // Both ends of a Slice go together, since its result keeps its shape.
+  // Both ends of a slice go together, since its result keeps its shape.
   void try_shifted_slice() {
-    if (trial_.op() != "Slice" || trial_.node().operands.size() < 3) return;
+    const ops::Traits& traits = ops::traits(trial_.model(), trial_.accused().node);
+    const bool is_slice = traits.is(ops::Nature::movement) && traits.clamps_sizes;
+    if (!is_slice || trial_.node().operands.size() < 3) return;
     const ir::ValueId starts = trial_.node().operands[1].value, ends = trial_.node().operands[2].value;
     const Datum first = trial_.operand(starts), last = trial_.operand(ends);
     if (starts == ends || !is_numeric(first) || !is_numeric(last)) return;

@@ -240,8 +240,7 @@ class Comparison {
       const ConstantChange found = constant_change(constant_of(model_, mine), constant_of(other_.model, theirs));
       if (found.text.empty()) return;
       const NodeId maker = ir::producer(other_.model, theirs);
-      const bool is_quantized =
-          maker && other_.model.text(other_.model[maker].op) == "DequantizeLinear" && !ir::producer(model_, mine);
+      const bool is_quantized = maker && ops::traits(other_.model, maker).decodes() && !ir::producer(model_, mine);
       const std::string_view word = is_quantized ? "quantized" : found.is_of_type ? "precision" : "constant";
       return tell(word, node,
                   fmt::format("its constant {} {}{}", name_of(mine),
@@ -264,8 +263,7 @@ class Comparison {
           fmt::format("its input {} is {}, in the other model {}", index, name_of(mine), name_of(found->second)));
     }
     const NodeId maker = ir::producer(other_.model, theirs);
-    const std::string_view op = maker ? other_.model.text(other_.model[maker].op) : std::string_view();
-    if (op == "DequantizeLinear")
+    if (maker && ops::traits(other_.model, maker).decodes())
       tell("quantized", node, fmt::format("its input {} is quantized in the other model", index));
   }
 

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "ops/traits.h"
+
 namespace assay::debug {
 namespace {
 
@@ -22,15 +24,19 @@ constexpr std::array kWays = {
     Way{"cutting off digits", [](double number) { return std::trunc(number); }},
 };
 
+const ops::Traits& traits_of(const LayerTrial& trial) { return ops::traits(trial.model(), trial.accused().node); }
+
 // The numbers that the operator rounds; nullopt for other operators.
 std::optional<Numbers> unrounded(const LayerTrial& trial) {
   const Datum input = trial.operand_at(0);
   if (!is_numeric(input) || !tensor::is_floating(input.declared())) return std::nullopt;
   Numbers numbers = numbers_of(input);
-  if (trial.op() == "Round" || (trial.op() == "Cast" && tensor::is_integer(trial.accused().exact.declared())))
-    return numbers;
+  const ops::Traits& traits = traits_of(trial);
+  const bool casts = traits.is_cast() && tensor::is_integer(trial.accused().exact.declared());
+  const bool steps = traits.rounding == ops::RoundingClass::stepped && trial.node().operands.size() == 1;
+  if (casts || steps) return numbers;
   const Datum scale = trial.operand_at(1);
-  if (trial.op() != "QuantizeLinear" || !is_numeric(scale) || scale.tensor().count() != 1) return std::nullopt;
+  if (!traits.encodes() || !is_numeric(scale) || scale.tensor().count() != 1) return std::nullopt;
   const auto by = static_cast<float>(numbers_of(scale)[0]);
   for (double& number : numbers) number = static_cast<double>(static_cast<float>(number) / by);
   return numbers;
@@ -41,10 +47,11 @@ std::optional<Numbers> unrounded(const LayerTrial& trial) {
 void try_roundings(const LayerTrial& trial, Explanations& found) {
   const std::optional<Numbers> numbers = unrounded(trial);
   if (!numbers) return;
-  const Datum point = trial.op() == "QuantizeLinear" ? trial.operand_at(2) : Datum();
+  const bool encodes = traits_of(trial).encodes();
+  const Datum point = encodes ? trial.operand_at(2) : Datum();
   const double zero = is_numeric(point) && point.tensor().count() == 1 ? numbers_of(point)[0] : 0;
   double least = INFINITY, most = -INFINITY;  // the ends at which a quantizer cuts off
-  if (trial.op() == "QuantizeLinear") {
+  if (encodes) {
     for (const double number : numbers_of(trial.accused().exact)) {
       least = std::min(least, number);
       most = std::max(most, number);

@@ -7,6 +7,7 @@
 #include "ir/naming.h"
 #include "ir/queries.h"
 #include "ops/inference.h"
+#include "ops/traits.h"
 #include "tasks/convert.h"
 
 namespace assay::tasks {
@@ -17,8 +18,8 @@ std::string precision_of(const ir::Model& model) {
   ops::Inference inference(model);
   inference.run();
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    if (model.text(model[node].op) == "QuantizeLinear" || model.text(model[node].op) == "DequantizeLinear")
-      return "int8";
+    const ops::Traits& traits = ops::traits(model, node);
+    if (traits.encodes() || traits.decodes()) return "int8";
     for (const ir::ValueId value : model[node].results) {
       const ops::Type& type = inference.type(value);
       const bool is_half = type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16;

@@ -9,6 +9,7 @@
 #include "debug/accuracy/influence.h"
 #include "ir/naming.h"
 #include "ops/interpreter.h"
+#include "ops/traits.h"
 #include "tasks/convert.h"
 
 namespace assay::tasks {
@@ -90,7 +91,7 @@ class MendingRemedies {
   void clip(const std::vector<ir::NodeId>& guilty) {
     Nodes casts;
     for (const ir::NodeId node : guilty) {
-      if (given_.model.text(given_.model[node].op) == "Cast") casts.insert(node);
+      if (ops::traits(given_.model, node).is_cast()) casts.insert(node);
     }
     if (casts.empty()) return;
     add({.text = casts.size() == 1 ? "a Clip before the guilty Cast" : "Clips before the guilty Casts",
