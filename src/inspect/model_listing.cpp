@@ -6,6 +6,7 @@
 #include "analysis/cost.h"
 #include "base/text.h"
 #include "inspect/model_overview.h"
+#include "ops/traits.h"
 
 namespace assay::inspect {
 namespace {
@@ -131,6 +132,8 @@ void Lister::begin_node(Level& level) {
   listing.name = node.name;
   listing.op = model_.text(node.op);
   listing.domain = model_.text(node.domain);
+  const ops::Traits& traits = ops::traits(model_, id);
+  if (traits.is_cast()) listing.type_attribute = traits.typed_by;
   for (const ir::Use& use : node.operands) listing.inputs.push_back(value_info(model_, use.value));
   for (const ir::ValueId result : node.results) listing.outputs.push_back(value_info(model_, result));
   if (options_.costs) listing.cost = analysis::node_cost(model_, *options_.costs, id);

@@ -7,6 +7,7 @@
 
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "ops/traits.h"
 
 namespace assay::inspect {
 namespace {
@@ -50,11 +51,6 @@ void count_initializers(const ir::Model& model, results::ModelOverview& overview
   }
 }
 
-bool is_quantized_op(std::string_view op) {
-  return op.starts_with("QLinear") || op.ends_with("Integer") || op == "MatMulNBits" || op == "QAttention" ||
-         op == "QGemm";
-}
-
 // Counts the scaling of a dequantised weight: by one factor, one an index of an axis, or one a block.
 void count_granularity(const ir::Model& model, const ir::Node& node, results::QuantizationSummary& summary) {
   const ir::Value& weight = model[node.operands[0].value];
@@ -64,12 +60,14 @@ void count_granularity(const ir::Model& model, const ir::Node& node, results::Qu
   ++(rank == 0 ? summary.per_tensor : rank == 1 ? summary.per_axis : summary.blocked);
 }
 
-void count_quantization(const ir::Model& model, const ir::Node& node, results::QuantizationSummary& summary) {
-  const std::string_view op = model.text(node.op);
-  if (op == "QuantizeLinear" || op == "DynamicQuantizeLinear") ++summary.quantize_nodes;
-  if (is_quantized_op(op)) ++summary.quantized_op_nodes;
-  if (op != "DequantizeLinear") return;
+void count_quantization(const ir::Model& model, ir::NodeId id, results::QuantizationSummary& summary) {
+  const ops::Traits& traits = ops::traits(model, id);
+  const bool is_quantizer = traits.is(ops::Nature::quantization);
+  if (is_quantizer && !traits.decodes()) ++summary.quantize_nodes;
+  if (!is_quantizer && !traits.codes.is_empty()) ++summary.quantized_op_nodes;
+  if (!traits.decodes()) return;
   ++summary.dequantize_nodes;
+  const ir::Node& node = model[id];
   const ir::ValueId input = node.operands.empty() ? ir::ValueId{} : node.operands[0].value;
   if (input && model[input].constant) count_granularity(model, node, summary);
 }
@@ -88,7 +86,7 @@ void count_nodes(const ir::Model& model, results::ModelOverview& overview) {
     ++counts[{node.domain, node.op}];
     ++overview.total_node_count;
     if (ir::is_constant_node(model, id)) count_constant(model, node, overview.constants);
-    count_quantization(model, node, overview.quantization);
+    count_quantization(model, id, overview.quantization);
   }
   for (const auto& [key, count] : counts) overview.op_histogram[op_label(model, key.first, key.second)] += count;
 }

@@ -1,7 +1,6 @@
 #include "lint/made_up.h"
 
 #include <algorithm>
-#include <array>
 
 #include "ir/walk.h"
 #include "ops/traits.h"
@@ -9,15 +8,14 @@
 namespace assay::lint {
 namespace {
 
-// Operators that take what their first operand holds as it is.
-constexpr std::array<std::string_view, 24> kTakeAnyData = {
-    "Gather", "GatherElements", "GatherND", "Scatter",   "ScatterElements", "ScatterND", "Reshape",
-    "Expand", "Tile",           "Slice",    "Pad",       "Squeeze",         "Unsqueeze", "Split",
-    "TopK",   "Flatten",        "Compress", "Transpose", "Identity",        "Concat",    "Add",
-    "Mul",    "Where",          "Trilu"};
-
 // True if elements of all operands decide how large the results are. A Compress looks at its condition alone.
 bool counts_all(const ops::Traits& traits) { return traits.counts_elements && traits.is(ops::Nature::selection); }
+
+// True for operators that take what their first operand holds as it is.
+bool takes_any_data(const ops::Traits& traits) {
+  const bool selects = traits.is(ops::Nature::selection) && !traits.counts_elements;
+  return selects || traits.is(ops::Nature::movement) || traits.is(ops::Nature::elementwise);
+}
 
 }  // namespace
 
@@ -36,8 +34,7 @@ MadeUp MadeUpValues::behind(ir::NodeId node) const {
 }
 
 void MadeUpValues::follow(ir::NodeId node) {
-  const std::string_view op = model_.text(model_[node].op);
-  const bool is_of_shape = op == "Shape" || op == "Size";
+  const bool is_of_shape = ops::traits(model_, node).shapes.contains(0);
   MadeUp content;
   ir::for_each_operand(model_, node, [&](ir::ValueId value) {
     const Facts& facts = facts_[value.index];
@@ -78,7 +75,7 @@ bool MadeUpValues::decides(ir::NodeId node, uint32_t operand, ir::ValueId value)
   const ops::Type& type = subject_.inference.type(value);
   if (type.is_tensor() && tensor::is_floating(type.dtype))
     return traits.sizes.contains(operand) || traits.indices.contains(operand) || counts_all(traits);
-  return operand != 0 || std::ranges::find(kTakeAnyData, model_.text(model_[node].op)) == kTakeAnyData.end();
+  return operand != 0 || !takes_any_data(traits);
 }
 
 bool MadeUpValues::has_known_shape(ir::ValueId value) const {

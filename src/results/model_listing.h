@@ -56,6 +56,7 @@ struct NodeListing {
   std::string name;
   std::string op;
   std::string domain;
+  std::string_view type_attribute = {};  // that holds the element type of the result, in a Cast
   std::vector<ValueInfo> inputs;
   std::vector<ValueInfo> outputs;
   std::optional<Cost> cost;

@@ -4,6 +4,7 @@
 
 #include "lint/check.h"
 #include "ops/eval.h"
+#include "ops/traits.h"
 
 namespace assay::lint {
 namespace {
@@ -15,7 +16,7 @@ std::optional<double> only_number(const tensor::Tensor* constant) {
   return ops::load_elements<double>(*constant).front();
 }
 
-void check_if(const Subject& subject, ir::NodeId id, Findings& findings) {
+void check_branches(const Subject& subject, ir::NodeId id, Findings& findings) {
   const std::optional<double> condition = only_number(constant_operand(subject, subject.model[id], 0));
   if (!condition) return;
   findings.add(LintLevel::warning, kAnalysis, "dead_branch", id,
@@ -23,12 +24,18 @@ void check_if(const Subject& subject, ir::NodeId id, Findings& findings) {
                            *condition != 0 ? "else_branch" : "then_branch"));
 }
 
-void check_loop(const Subject& subject, ir::NodeId id, Findings& findings) {
+void check_body(const Subject& subject, ir::NodeId id, Findings& findings) {
   const std::optional<double> trips = only_number(constant_operand(subject, subject.model[id], 0));
   const std::optional<double> condition = only_number(constant_operand(subject, subject.model[id], 1));
   if ((trips && *trips <= 0) || (condition && *condition == 0)) {
     findings.add(LintLevel::warning, kAnalysis, "dead_branch", id, "its body never runs");
   }
+}
+
+void check_control(const Subject& subject, ir::NodeId id, Findings& findings) {
+  const ops::Bodies bodies = ops::traits(subject.model, id).bodies;
+  if (bodies == ops::Bodies::one_of_two) check_branches(subject, id, findings);
+  if (bodies == ops::Bodies::again) check_body(subject, id, findings);
 }
 
 void check_where(const Subject& subject, ir::NodeId id, Findings& findings) {
@@ -47,8 +54,8 @@ void check_where(const Subject& subject, ir::NodeId id, Findings& findings) {
 Check check_dead_branches() {
   return {"branches and loop bodies that never run",
           65,
-          {{.at_node = check_if, .ops = {"If"}},
-           {.at_node = check_loop, .ops = {"Loop"}},
+          {{.at_node = check_control,
+            .ops = ops::operators_that([](const ops::Traits& traits) { return !traits.decisions.is_empty(); })},
            {.at_node = check_where, .ops = {"Where"}}}};
 }
 

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "ir/queries.h"
 #include "lint/check.h"
 #include "ops/traits.h"
 
@@ -8,8 +9,9 @@ namespace {
 
 // True for nodes that stay on purpose: constants themselves, and the forms of quantised or sparse weights.
 bool stays(const ir::Model& model, ir::NodeId node) {
-  const std::string_view op = model.text(model[node].op);
-  return op == "Constant" || op == "ConstantOfShape" || ops::traits(model, node).is(ops::Nature::quantization);
+  const ops::Traits& traits = ops::traits(model, node);
+  const bool fills = traits.is(ops::Nature::generator) && traits.typed_by == "value";
+  return ir::is_constant_node(model, node) || fills || traits.is(ops::Nature::quantization);
 }
 
 class ConstantNodes {

@@ -12,11 +12,11 @@ namespace {
 
 constexpr int64_t kGreatestInt32 = std::numeric_limits<int32_t>::max();
 
-bool has_indices(const ops::Traits& traits) { return !traits.indices.is_empty() || !traits.sizes.is_empty(); }
-
 // Ends of slices and counts of steps may be beyond everything: that is how "to the end" and "until it ends" are
 // written.
-bool may_be_endless(std::string_view op) { return op == "Slice" || op == "Loop"; }
+bool has_indices(const ops::Traits& traits) {
+  return !traits.clamps_sizes && (!traits.indices.is_empty() || !traits.sizes.is_empty());
+}
 
 void report_sizes(const Subject& subject, ir::NodeId id, Findings& findings) {
   const ir::Model& model = subject.model;
@@ -51,18 +51,12 @@ void report_indices(const Subject& subject, ir::NodeId id, Findings& findings) {
   }
 }
 
-std::vector<std::string_view> ops_with_indices() {
-  std::vector<std::string_view> ops = ops::operators_that(has_indices);
-  std::erase_if(ops, may_be_endless);
-  return ops;
-}
-
 }  // namespace
 
 Check check_index_range() {
   return {"tensors and indices beyond 32 bits",
           70,
-          {{.at_node = report_sizes}, {.at_node = report_indices, .ops = ops_with_indices()}}};
+          {{.at_node = report_sizes}, {.at_node = report_indices, .ops = ops::operators_that(has_indices)}}};
 }
 
 }  // namespace assay::lint

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "lint/check.h"
+#include "ops/traits.h"
 
 namespace assay::lint {
 namespace {
@@ -12,8 +13,6 @@ bool same_constant(const tensor::Tensor* a, const tensor::Tensor* b) {
   if (!a || !b) return a == b;
   return a->dtype() == b->dtype() && a->shape() == b->shape() && std::ranges::equal(a->bytes(), b->bytes());
 }
-
-std::string_view op_of(const Subject& subject, ir::NodeId id) { return subject.model.text(subject.model[id].op); }
 
 void report_quantization(ir::NodeId id, std::string message, Findings& findings) {
   findings.add(LintLevel::warning, kAnalysis, "qdq_not_fusable", id, std::move(message));
@@ -46,7 +45,8 @@ void check_quantize(const Subject& subject, ir::NodeId id, Findings& findings) {
   check_scale(subject, id, findings);
   if (node.results.empty() || !node.results[0].valid()) return;
   for (const ir::Use& use : ir::uses(subject.model, node.results[0])) {
-    if (op_of(subject, use.user) == "DequantizeLinear" && use.index == 0) check_pair(subject, id, use.user, findings);
+    const bool is_decoded = !subject.model[use.user].is_outputs && ops::traits(subject.model, use.user).decodes();
+    if (is_decoded && use.index == 0) check_pair(subject, id, use.user, findings);
   }
 }
 
@@ -57,7 +57,7 @@ void check_dequantize(const Subject& subject, ir::NodeId id, Findings& findings)
   if (node.operands.empty() || !node.operands[0].value.valid()) return;
   const ir::Value& source = subject.model[node.operands[0].value];
   const bool is_weight = source.kind == ir::ValueKind::initializer;
-  const bool is_pair = source.producer.valid() && op_of(subject, source.producer) == "QuantizeLinear";
+  const bool is_pair = source.producer.valid() && ops::traits(subject.model, source.producer).encodes();
   const bool is_input = source.kind == ir::ValueKind::input;
   if (!is_weight && !is_pair && !is_input) {
     report_quantization(id, "it follows neither a QuantizeLinear nor a constant", findings);
@@ -65,8 +65,9 @@ void check_dequantize(const Subject& subject, ir::NodeId id, Findings& findings)
 }
 
 void report_node(const Subject& subject, ir::NodeId id, Findings& findings) {
-  if (op_of(subject, id) == "QuantizeLinear") check_quantize(subject, id, findings);
-  if (op_of(subject, id) == "DequantizeLinear") check_dequantize(subject, id, findings);
+  const ops::Traits& traits = ops::traits(subject.model, id);
+  if (traits.encodes()) check_quantize(subject, id, findings);
+  if (traits.decodes()) check_dequantize(subject, id, findings);
 }
 
 }  // namespace
@@ -74,7 +75,9 @@ void report_node(const Subject& subject, ir::NodeId id, Findings& findings) {
 Check check_quantization() {
   return {"QuantizeLinear and DequantizeLinear that cannot be fused with their neighbours",
           80,
-          {{.at_node = report_node, .ops = {"QuantizeLinear", "DequantizeLinear"}}}};
+          {{.at_node = report_node, .ops = ops::operators_that([](const ops::Traits& traits) {
+                                      return traits.encodes() || traits.decodes();
+                                    })}}};
 }
 
 }  // namespace assay::lint

@@ -4,6 +4,7 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
+#include "ir/queries.h"
 #include "lint/check.h"
 #include "tensor/casts.h"
 
@@ -104,7 +105,7 @@ void report_value(const Subject& subject, ir::ValueId id, Findings& findings) {
 
 void report_constant(const Subject& subject, ir::NodeId id, Findings& findings) {
   const ir::Model& model = subject.model;
-  if (model[id].results.empty() || !model[id].results[0]) return;
+  if (!ir::is_constant_node(model, id) || model[id].results.empty() || !model[id].results[0]) return;
   const ir::Attribute* value = model.find_attribute(model[id], "value");
   if (!value || value->type() != ir::AttributeType::tensor || value->tensors().empty()) return;
   report_weights(model.text(model[model[id].results[0]].name), model[value->tensors()[0]].tensor, findings);
@@ -115,7 +116,7 @@ void report_constant(const Subject& subject, ir::NodeId id, Findings& findings) 
 Check check_weights() {
   return {"weights that are NaN, infinite, denormal, or too large for float16",
           50,
-          {{.at_value = report_value}, {.at_node = report_constant, .ops = {"Constant"}}}};
+          {{.at_value = report_value}, {.at_node = report_constant}}};
 }
 
 }  // namespace assay::lint

@@ -170,7 +170,7 @@ void TextModelListing::weights(const results::GraphListing& graph) {
 }
 
 void TextModelListing::begin_node(const results::NodeListing& node) {
-  nodes_.push_back({node.name.empty() ? "" : printable(node.name) + ".", false, node.op == "Cast"});
+  nodes_.push_back({node.name.empty() ? "" : printable(node.name) + ".", false, node.type_attribute});
   line(fmt::format("Node {:<4} | {} [Op: {}]", node.index, printable(node.name), printable(node.op)));
   const std::string inputs = marked_text(node.inputs);
   const std::string outputs = " -> " + marked_text(node.outputs);
@@ -197,7 +197,7 @@ void TextModelListing::attribute(const results::AttributeListing& attribute) {
 std::string TextModelListing::attribute_text(const results::AttributeListing& attribute) {
   if (!attribute.reference.empty()) return "@" + printable(attribute.reference);
   const int64_t* number = std::get_if<int64_t>(&attribute.value);
-  if (number && nodes_.back().is_cast && attribute.name == "to" && std::in_range<int32_t>(*number)) {
+  if (number && attribute.name == nodes_.back().type_attribute && std::in_range<int32_t>(*number)) {
     return tensor::name(static_cast<tensor::DType>(*number));
   }
   const auto* tensors = std::get_if<std::vector<const tensor::Tensor*>>(&attribute.value);

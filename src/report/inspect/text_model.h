@@ -56,7 +56,7 @@ class TextModelListing : public results::ModelListingSink {
   struct NodeContext {
     std::string prefix;
     bool has_attributes = false;
-    bool is_cast = false;
+    std::string_view type_attribute;
   };
   std::vector<NodeContext> nodes_;
   size_t indent_ = 0;
