@@ -4,6 +4,8 @@
 #include <tuple>
 #include <utility>
 
+#include "ops/traits.h"
+
 namespace assay::engine {
 namespace {
 
@@ -88,7 +90,7 @@ std::optional<ConvGeometry> conv_geometry(const Layer& layer, ir::NodeId conv, c
   g.kernel_width = weights.back();
   std::tie(g.stride_y, g.stride_x) = pair_of(facts, "strides", is_flat);
   std::tie(g.dilation_y, g.dilation_x) = pair_of(facts, "dilations", is_flat);
-  g.is_transposed = layer.op(conv) == "ConvTranspose";
+  g.is_transposed = ops::traits(*layer.model, conv).product == ops::ProductKind::transposed_convolution;
   if (g.is_transposed)
     set_cuts(facts, is_flat, g);
   else

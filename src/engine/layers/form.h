@@ -23,8 +23,8 @@ namespace assay::engine {
 // implementations read the operator itself.
 struct Form {
   std::variant<std::monostate, ConvolutionForm, SpelledAttention, QuantizedAttention, GroupQuery, ProductForm,
-               CompressedForm, PoolForm, ResizeForm, NormForm, ChannelNormForm, SpelledRotary, Recurrence, Chain,
-               Reduction>
+               CompressedForm, PoolForm, ResizeForm, NormForm, SoftmaxForm, ChannelNormForm, SpelledRotary, Recurrence,
+               Chain, Reduction, PlacesForm>
       kind;
 };
 

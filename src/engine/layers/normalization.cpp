@@ -1,5 +1,6 @@
 #include "engine/layers/normalization.h"
 
+#include "engine/layers/softmax_dims.h"
 #include "engine/layers/spelled_norm.h"
 
 namespace assay::engine {
@@ -50,6 +51,15 @@ std::optional<NormForm> read_spelled(const Layer& layer) {
 
 std::optional<NormForm> find_norm(const Layer& layer) {
   return layer.is_single() ? read_operator(layer) : read_spelled(layer);
+}
+
+std::optional<SoftmaxForm> find_softmax(const Layer& layer) {
+  const bool is_log = layer.starts_with("LogSoftmax");
+  if (!layer.is_single() || (!is_log && !layer.starts_with("Softmax"))) return std::nullopt;
+  const size_t rank = layer.inputs[0].dims.size();
+  if (rank == 0 || layer.inputs[0].count() == 0) return std::nullopt;
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  return SoftmaxForm{is_log, flattens_dims(facts), softmax_axis(facts, rank)};
 }
 
 std::optional<ChannelNormForm> find_channel_norm(const Layer& layer) {

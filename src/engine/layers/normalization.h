@@ -15,6 +15,14 @@ struct NormForm {
 };
 std::optional<NormForm> find_norm(const Layer& layer);
 
+// Softmax or LogSoftmax along an axis, or, as they were before version 13, over all dims from it on.
+struct SoftmaxForm {
+  bool is_log = false;
+  bool flattens = false;
+  int64_t axis = 0;
+};
+std::optional<SoftmaxForm> find_softmax(const Layer& layer);
+
 // InstanceNormalization and GroupNormalization: inputs are the data, factors and shifts.
 struct ChannelNormForm {
   int64_t batch = 0, channels = 0, pixels = 0, groups = 0;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "ops/traits.h"
+
 namespace assay::engine {
 namespace {
 
@@ -54,7 +56,8 @@ bool set_matrices(const Layer& layer, ir::NodeId node, const TensorDesc& a, cons
     if (desc->count() == 0) return false;
   }
   const bool fits = has_layout(out, Layout::plain) && layer.desc_of(layer.result(node, 0)).dims == out.dims;
-  return fits && (layer.op(node) == "Gemm" ? set_gemm(layer.facts(node), a, b, g) : set_matmul(a, b, g));
+  const bool is_gemm = ops::traits(*layer.model, node).has_bias;
+  return fits && (is_gemm ? set_gemm(layer.facts(node), a, b, g) : set_matmul(a, b, g));
 }
 
 }  // namespace
@@ -68,9 +71,6 @@ int64_t ProductGeometry::offset(int64_t item, std::span<const int64_t> strides) 
 }
 
 std::optional<ProductGeometry> product_geometry(const Layer& layer, ir::NodeId node) {
-  const bool is_gemm = layer.op(node) == "Gemm";
-  const bool is_known = is_gemm || layer.op(node) == "MatMul";
-  if (!is_known || !layer.model->text((*layer.model)[node].domain).empty() || layer.outputs.size() != 1) return {};
   ProductGeometry g;
   const ir::ValueId bias = layer.operand(node, 2);
   g.left = layer.input_of(layer.operand(node, 0));

@@ -56,6 +56,15 @@ std::optional<Reduction> find_reduction(const Layer& layer) {
   return find_reduction(*layer.model, *layer.inference, layer.nodes.back(), layer.constants_by_value());
 }
 
+std::optional<PlacesForm> find_places(const Layer& layer) {
+  const bool is_maximum = layer.starts_with("ArgMax");
+  if (!layer.is_single() || (!is_maximum && !layer.starts_with("ArgMin"))) return std::nullopt;
+  const ops::Node facts = layer.facts(layer.nodes[0]);
+  const auto rank = static_cast<int64_t>(layer.inputs[0].dims.size());
+  return PlacesForm{static_cast<size_t>(ops::normalize_axis(facts.integer("axis", 0), rank)), is_maximum,
+                    facts.integer("select_last_index", 0) != 0};
+}
+
 Layer without_last(const Layer& layer) {
   const ir::ValueId result = layer.operand(layer.nodes.back(), 0);
   Layer chain = layer;

@@ -21,6 +21,14 @@ std::optional<Reduction> find_reduction(const ir::Model& model, const ops::Infer
 
 // The reduction with which a layer ends; nullopt: it ends with another operator.
 std::optional<Reduction> find_reduction(const Layer& layer);
+// ArgMax or ArgMin: the place of the greatest or least element along an axis.
+struct PlacesForm {
+  size_t axis = 0;
+  bool is_maximum = false;
+  bool takes_last = false;  // of equal elements
+};
+std::optional<PlacesForm> find_places(const Layer& layer);
+
 // The nodes before the last one as a layer, in the order of the first operand that has as many elements.
 Layer without_last(const Layer& layer);
 

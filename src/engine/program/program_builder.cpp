@@ -10,6 +10,7 @@
 #include "engine/program/bodies.h"
 #include "engine/program/views.h"
 #include "ir/verify.h"
+#include "ops/traits.h"
 #include "tensor/derived.h"
 
 namespace assay::engine {
@@ -172,8 +173,9 @@ Layout ProgramBuilder::layout_of(const Layer& layer, size_t device) const {
 // are one step then.
 bool ProgramBuilder::casts_for_pictures(const Layer& layer, size_t device) const {
   constexpr size_t kLeastRank = 3;  // of pictures
-  const bool casts = layer.starts_with("Cast") || (layer.starts_with("QuantizeLinear") &&
-                                                   is_quantizer(model_, *program_.inference_, layer.nodes[0]));
+  const ops::Traits& traits = ops::traits(model_, layer.nodes[0]);
+  const bool casts =
+      traits.is_cast() || (traits.encodes() && is_quantizer(model_, *program_.inference_, layer.nodes[0]));
   if (!this->device(device).rules().casts_into_other_layout || !layer.is_single() || !casts ||
       layer.outputs[0].dims.size() < kLeastRank)
     return false;

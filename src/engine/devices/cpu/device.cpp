@@ -17,8 +17,8 @@
 #include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/elementwise.h"
+#include "engine/layers/form.h"
 #include "engine/layers/pool.h"
-#include "engine/layers/softmax_dims.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -34,8 +34,8 @@ bool reads_any_order(const Layer& layer) {
                                                           "DepthToSpace", "SpaceToDepth",          "Pad"};
   const ir::NodeId node = layer.nodes.front();
   if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end() || gives_places(layer)) return true;
-  const bool is_softmax = layer.starts_with("Softmax") || layer.starts_with("LogSoftmax");
-  return is_softmax && layer.inputs[0].dtype == tensor::DType::float32 && !flattens_dims(layer.facts(node));
+  const auto* const softmax = form_as<SoftmaxForm>(layer);
+  return softmax != nullptr && layer.inputs[0].dtype == tensor::DType::float32 && !softmax->flattens;
 }
 
 class PlainCall final : public Call {

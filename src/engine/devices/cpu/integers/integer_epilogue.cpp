@@ -211,22 +211,17 @@ class IntegerEpilogueMaker {
   IntegerEpilogue made_;
 };
 
-std::optional<IntegerEpilogue> IntegerEpilogue::make(const Layer& layer, const QuantizedProduct& product, size_t done) {
-  const bool is_conv = layer.op(product.product) == "Conv";
-  const bool is_turned = layer.op(product.product) == "Gemm" && layer.facts(product.product).flag("transB");
-  const auto channels = static_cast<size_t>(product.weights->shape()[is_conv || is_turned ? 0 : 1]);
-  std::vector<float> factors(channels);
-  for (size_t i = 0; i < channels; ++i) {
-    factors[i] = product.quantizer.scale * product.scales[product.scales.size() == 1 ? 0 : i];
+std::optional<IntegerEpilogue> IntegerEpilogue::make(const Layer& layer, const std::optional<QuantizedProduct>& product,
+                                                     int64_t channels, size_t done) {
+  std::vector<float> factors(static_cast<size_t>(channels), 1);
+  std::vector<float> bias;
+  if (product) {
+    for (size_t i = 0; i < factors.size(); ++i)
+      factors[i] = product->quantizer.scale * product->scales[product->scales.size() == 1 ? 0 : i];
+    bias = product->bias;
   }
-  std::vector<float> bias = product.bias;
-  bias.resize(channels);
+  bias.resize(factors.size());
   return IntegerEpilogueMaker(layer, done).make(std::move(factors), std::move(bias));
-}
-
-std::optional<IntegerEpilogue> IntegerEpilogue::make(const Layer& layer, int64_t channels, size_t done) {
-  const auto count = static_cast<size_t>(channels);
-  return IntegerEpilogueMaker(layer, done).make(std::vector<float>(count, 1), std::vector<float>(count));
 }
 
 bool IntegerEpilogue::fits_tiles() const {

@@ -27,17 +27,11 @@ constexpr size_t kMostFinishSteps = 5;
 // sum * factor + bias of its channel.
 class IntegerEpilogue {
  public:
-  // Makes the epilogue from layer.nodes[done] on. Returns nullopt if neither finish steps nor a tape can compute it, or
-  // if the result has another type.
-  static std::optional<IntegerEpilogue> make(const Layer& layer, const QuantizedProduct& product, size_t done);
-  // Makes the epilogue of sums that have neither scales nor biases, of so many channels; they may themselves be the
-  // result.
-  static std::optional<IntegerEpilogue> make(const Layer& layer, int64_t channels, size_t done);
-  // Makes one of these; nullopt as a product: sums have neither scales nor biases.
+  // Makes the epilogue from layer.nodes[done] on, of so many channels. Without a product, sums have neither scales nor
+  // biases, and may themselves be the result. Returns nullopt if neither finish steps nor a tape can compute it, or if
+  // the result has another type.
   static std::optional<IntegerEpilogue> make(const Layer& layer, const std::optional<QuantizedProduct>& product,
-                                             int64_t channels, size_t done) {
-    return product ? make(layer, *product, done) : make(layer, channels, done);
-  }
+                                             int64_t channels, size_t done);
 
   // True if a tape goes over finished results, which is faster for many rows at once.
   bool has_tape() const { return !tape_.is_empty(); }

@@ -5,6 +5,7 @@
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/form.h"
+#include "ops/traits.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -45,7 +46,8 @@ class MovingCast final : public Implementation {
  public:
   std::string_view name() const override { return "elementwise.cast"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !(layer.starts_with("Cast") || layer.starts_with("QuantizeLinear"))) return {};
+    const ops::Traits& traits = ops::traits(*layer.model, layer.nodes[0]);
+    if (!layer.is_single() || !(traits.is_cast() || traits.encodes())) return {};
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
     std::optional<Quantizer> quantizer;

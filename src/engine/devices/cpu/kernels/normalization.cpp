@@ -8,7 +8,6 @@
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/rows/softmax_columns.h"
 #include "engine/layers/form.h"
-#include "engine/layers/softmax_dims.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -95,18 +94,16 @@ class Softmax final : public Implementation {
  public:
   std::string_view name() const override { return "softmax.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_log = layer.starts_with("LogSoftmax");
-    if (!layer.is_single() || (!is_log && !layer.starts_with("Softmax"))) return {};
+    const auto* const form = form_as<SoftmaxForm>(layer);
+    if (form == nullptr || !is_float(layer.inputs[0].dtype)) return {};
     const TensorDesc& in = layer.inputs[0];
-    if (!is_float(in.dtype) || in.count() == 0 || in.dims.empty()) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const int64_t axis = softmax_axis(facts, in.dims.size());
-    if (flattens_dims(facts)) {
+    const bool is_log = form->is_log;
+    if (form->flattens) {
       if (!is_plain_float(in) || !is_plain_float(layer.outputs[0])) return {};
-      return std::make_unique<SoftmaxKernel>(rows_of(in.dims, axis), in.dtype, is_log);
+      return std::make_unique<SoftmaxKernel>(rows_of(in.dims, form->axis), in.dtype, is_log);
     }
     if (!is_dense(in) || in.strides != layer.outputs[0].strides) return {};
-    const MiddleDim dim(in, axis);
+    const MiddleDim dim(in, form->axis);
     if (dim.inner == 1) return std::make_unique<SoftmaxKernel>(Rows{dim.groups, dim.length}, in.dtype, is_log);
     if (in.dtype != tensor::DType::float32) return {};
     return std::make_unique<MiddleSoftmaxKernel>(dim, is_log);

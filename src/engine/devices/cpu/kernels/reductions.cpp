@@ -132,16 +132,13 @@ class Places final : public Implementation {
  public:
   std::string_view name() const override { return "reduction.places"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_maximum = layer.starts_with("ArgMax");
-    if (!layer.is_single() || (!is_maximum && !layer.starts_with("ArgMin"))) return {};
+    const auto* const form = form_as<PlacesForm>(layer);
+    if (form == nullptr) return {};
     const TensorDesc& in = layer.inputs[0];
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const int64_t axis = ops::normalize_axis(facts.integer("axis", 0), static_cast<int64_t>(in.dims.size()));
-    if (!is_float(in.dtype) || in.count() == 0 || in.dims[static_cast<size_t>(axis)] > INT32_MAX) return {};
-    const std::optional<ReductionExtents> extents =
-        reduction_extents(in, layer.outputs[0], {static_cast<size_t>(axis)});
+    if (!is_float(in.dtype) || in.count() == 0 || in.dims[form->axis] > INT32_MAX) return {};
+    const std::optional<ReductionExtents> extents = reduction_extents(in, layer.outputs[0], {form->axis});
     if (!extents) return {};
-    const PlacesKernel::Choice choice{is_maximum ? 1.0F : -1.0F, facts.integer("select_last_index", 0) != 0};
+    const PlacesKernel::Choice choice{form->is_maximum ? 1.0F : -1.0F, form->takes_last};
     return std::make_unique<PlacesKernel>(*extents, in.dtype, choice);
   }
 };
