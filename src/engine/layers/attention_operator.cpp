@@ -19,7 +19,7 @@ constexpr std::array kPlaces = {
     Places{"com.microsoft", "MultiHeadAttention", 5, 6, "num_heads", "num_heads"},
 };
 
-const Places* find_places(const Layer& layer) {
+const Places* find_operands(const Layer& layer) {
   const ir::Model& model = *layer.model;
   const ir::Node& node = model[layer.nodes[0]];
   const auto* const found = std::ranges::find_if(kPlaces, [&](const Places& known) {
@@ -154,7 +154,7 @@ class OperatorReader {
 }  // namespace
 
 std::optional<AttentionGeometry> read_attention_operator(const Layer& layer) {
-  const Places* const places = find_places(layer);
+  const Places* const places = find_operands(layer);
   return places == nullptr ? std::nullopt : OperatorReader(layer, *places).read();
 }
 
