@@ -1,6 +1,7 @@
 #pragma once
 
 #include "backends/engine/engine_backend.h"
+#include "simt/host_card.h"
 #include "support/far_device.h"
 
 namespace assay::testing_support {
@@ -21,8 +22,9 @@ inline exec::BackendPtr far_backend(
 }
 
 // The backend of this name, which may also be `engine-far`, the engine on the far device, or `engine-turns`, on the far
-// device and the host by turns.
+// device and the host by turns, or `engine-card`, on a card whose kernels the host runs.
 inline exec::BackendPtr find_any_backend(const std::string& name) {
+  if (name == "engine-card") return host_card_backend();
   if (name == "engine-far") return far_backend(far::Refuses::nothing);
   return name == "engine-turns" ? far_backend(far::Refuses::some) : exec::find_backend(name);
 }

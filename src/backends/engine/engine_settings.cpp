@@ -29,6 +29,14 @@ std::vector<exec::Setting> profile_settings() {
   };
 }
 
+std::vector<exec::Setting> device_settings() {
+  return {
+      {.name = kDevice,
+       .help = "where layers run: cpu, cuda (the first card) or cuda:N; default: $ASSAY_DEVICE, or else cpu. Layers "
+               "without a kernel for a card run on the processor"},
+  };
+}
+
 std::vector<exec::Setting> precision_settings() {
   return {
       {.name = kStrict,
@@ -131,8 +139,8 @@ std::vector<exec::Setting> plan_settings() {
 
 std::vector<exec::Setting> declared_engine_settings() {
   std::vector<exec::Setting> all;
-  for (std::vector<exec::Setting>& group :
-       std::vector{profile_settings(), precision_settings(), tactic_settings(), plan_settings(), ignored_settings()}) {
+  for (std::vector<exec::Setting>& group : std::vector{device_settings(), profile_settings(), precision_settings(),
+                                                       tactic_settings(), plan_settings(), ignored_settings()}) {
     for (exec::Setting& setting : group) all.push_back(std::move(setting));
   }
   return all;

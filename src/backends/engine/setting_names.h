@@ -5,6 +5,7 @@
 // The names under which the engine's backend is told how to build and run.
 namespace assay::backends::setting {
 
+inline constexpr std::string_view kDevice = "device";
 inline constexpr std::string_view kStrict = "strict";
 inline constexpr std::string_view kBfloat16 = "bf16";
 inline constexpr std::string_view kFloat16 = "fp16";

@@ -9,6 +9,7 @@
 #include "engine/device/fingerprint.h"
 #include "engine/device/kernel.h"
 #include "engine/device/lowering_rules.h"
+#include "engine/layers/layout_rule.h"
 
 namespace assay::engine {
 
@@ -26,13 +27,6 @@ class Queue {
   virtual void mark() = 0;
   // Seconds from mark to mark since the last call, of work that is done.
   virtual std::vector<double> seconds() = 0;
-};
-
-// The layout that a layer wants for its operands and results.
-enum class LayoutRule : uint8_t {
-  plain,
-  channels_last,
-  follows,  // any, the same for all operands that are not constant and for all results
 };
 
 // Hardware that layers run on.

@@ -1,0 +1,115 @@
+#include "engine/devices/cuda/driver/card.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/foreign_code.h"
+#include "base/shared_library.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr int kLeastCapability = 80;
+
+// Memory of the card, and what keeps its context.
+class Piece {
+ public:
+  Piece(std::shared_ptr<const Card> card, DevicePointer first) : card_(std::move(card)), first_(first) {}
+  ~Piece() {
+    // Nothing can be done about an error: the context is gone, and the memory with it.
+    card_->api().context_set(card_->context());
+    card_->api().free(first_);
+  }
+  Piece(const Piece&) = delete;
+  Piece& operator=(const Piece&) = delete;
+
+ private:
+  std::shared_ptr<const Card> card_;
+  DevicePointer first_;
+};
+
+}  // namespace
+
+Card::Card(const Driver& driver, int number) : driver_(driver), number_(number) {
+  if (number < 0 || number >= driver.card_count()) {
+    fail(ErrorCode::backend, "there is no card {}: the driver finds {}", number, driver.card_count());
+  }
+  driver_.check(api().device_get(&device_, number), "a card");
+  std::array<char, 256> text{};
+  driver_.check(api().device_name(text.data(), static_cast<int>(text.size()), device_), "a card's name");
+  name_ = text.data();
+  capability_ = attribute(Attribute::capability_major) * 10 + attribute(Attribute::capability_minor);
+  if (capability_ < kLeastCapability) {
+    fail(ErrorCode::backend, "{} has compute capability {}.{}; the engine needs 8.0 or later", name_, capability_ / 10,
+         capability_ % 10);
+  }
+  const SignalGuard signals;
+  const FloatModeGuard floats;
+  const ForeignCode code("the CUDA driver");
+  driver_.check(api().context_retain(&context_, device_), "a context");
+  enter();
+  void* fault = nullptr;
+  const Result result = api().allocate_host(&fault, sizeof(int), kSharedHostMemory);
+  if (result != kSuccess) api().context_release(device_);
+  driver_.check(result, "memory of the host");
+  fault_ = static_cast<volatile int*>(fault);
+  *fault_ = 0;
+}
+
+Card::~Card() {
+  api().context_set(context_);
+  api().free_host(const_cast<int*>(fault_));
+  api().context_release(device_);
+}
+
+bool Card::take_fault() const {
+  if (*fault_ == 0) return false;
+  *fault_ = 0;
+  return true;
+}
+
+int Card::attribute(Attribute wanted) const {
+  int value = 0;
+  driver_.check(api().device_attribute(&value, static_cast<int>(wanted), device_), "a fact about a card");
+  return value;
+}
+
+uint64_t Card::free_bytes() const {
+  enter();
+  size_t free = 0, all = 0;
+  driver_.check(api().memory_info(&free, &all), "the size of its memory");
+  return free;
+}
+
+Buffer Card::allocate(uint64_t size_bytes) const {
+  enter();
+  DevicePointer first = 0;
+  const Result result = api().allocate(&first, std::max<uint64_t>(size_bytes, 1));
+  if (result == kOutOfMemory) {
+    fail(ErrorCode::limit, "{} has no {} bytes left: {} are free", name_, size_bytes, free_bytes());
+  }
+  driver_.check(result, "memory");
+  return {{first}, size_bytes, std::make_shared<const Piece>(shared_from_this(), first)};
+}
+
+Program::Program(std::shared_ptr<const Card> card, std::span<const std::byte> cubin) : card_(std::move(card)) {
+  card_->enter();
+  card_->driver().check(card_->api().module_load(&module_, cubin.data()), "a compiled kernel");
+  card_->driver().check(card_->api().module_function(&function_, module_, "kernel"), "a kernel");
+}
+
+Program::~Program() {
+  card_->api().context_set(card_->context());
+  card_->api().module_unload(module_);
+}
+
+void Program::allow_shared(uint64_t bytes) const {
+  constexpr uint64_t kAlways = 48 << 10;
+  if (bytes <= kAlways) return;
+  card_->enter();
+  card_->driver().check(card_->api().function_set(function_, kMostDynamicShared, static_cast<int>(bytes)),
+                        "shared memory");
+}
+
+}  // namespace assay::engine::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "engine/device/buffer.h"
+#include "engine/devices/cuda/driver/driver.h"
+
+namespace assay::engine::cuda {
+
+// One card and its primary context, always held by shared pointers. May be used from several threads.
+class Card : public std::enable_shared_from_this<Card> {
+ public:
+  // Error (backend): there is no card of that number, or it is older than sm_80.
+  Card(const Driver& driver, int number);
+  ~Card();
+  Card(const Card&) = delete;
+  Card& operator=(const Card&) = delete;
+
+  const Driver& driver() const { return driver_; }
+  const Api& api() const { return driver_.api(); }
+  int number() const { return number_; }
+  const std::string& name() const { return name_; }
+  int capability() const { return capability_; }  // 90: sm_90
+  int multiprocessors() const { return attribute(Attribute::multiprocessors); }
+  uint64_t l2_bytes() const { return static_cast<uint64_t>(attribute(Attribute::l2_bytes)); }
+  int shared_bytes() const { return attribute(Attribute::shared_bytes_of_block); }
+
+  DriverContext context() const { return context_; }
+  // Makes the context that of this thread, which every call of the driver needs.
+  void enter() const { driver_.check(api().context_set(context_), "its context"); }
+  // Error (limit) that names what is free.
+  Buffer allocate(uint64_t size_bytes) const;
+  uint64_t free_bytes() const;
+  // A number that kernels set when they meet an index that is out of range; take_fault() also clears it.
+  DevicePointer fault() const { return reinterpret_cast<DevicePointer>(fault_); }
+  bool take_fault() const;
+
+ private:
+  int attribute(Attribute wanted) const;
+
+  const Driver& driver_;
+  int number_;
+  DeviceNumber device_ = 0;
+  DriverContext context_ = nullptr;
+  std::string name_;
+  int capability_ = 0;
+  volatile int* fault_ = nullptr;
+};
+
+// A module of one kernel, which is named `kernel`.
+class Program {
+ public:
+  Program(std::shared_ptr<const Card> card, std::span<const std::byte> cubin);
+  ~Program();
+  Program(const Program&) = delete;
+  Program& operator=(const Program&) = delete;
+
+  Function function() const { return function_; }
+  // Lets the kernel have so much dynamic shared memory.
+  void allow_shared(uint64_t bytes) const;
+
+ private:
+  std::shared_ptr<const Card> card_;
+  Module module_ = nullptr;
+  Function function_ = nullptr;
+};
+
+}  // namespace assay::engine::cuda

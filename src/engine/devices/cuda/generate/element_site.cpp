@@ -1,0 +1,147 @@
+#include "engine/devices/cuda/generate/element_site.h"
+
+#include <algorithm>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include "engine/layers/element_walk.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
+
+int64_t element_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
+
+// Elements from the first to the last that a desc reaches.
+int64_t reach_of(const TensorDesc& desc) {
+  int64_t reach = 1;
+  for (size_t i = 0; i < desc.dims.size(); ++i) reach += std::max<int64_t>(desc.dims[i] - 1, 0) * desc.strides[i];
+  return std::max(reach, desc.count());
+}
+
+}  // namespace
+
+ElementSite::ElementSite(ElementText text, std::vector<ElementOperand> operands, const ElementOperand& result)
+    : text_(std::move(text)), all_(std::move(operands)) {
+  all_.push_back(result);
+}
+
+bool ElementSite::find_walk(int64_t most_pack) {
+  const TensorDesc& out = all_.back().desc;
+  extents_ = walked_extents(out);
+  for (const ElementOperand& operand : all_) {
+    std::optional<std::vector<int64_t>> strides = walked_strides(operand.desc, out);
+    if (!strides || element_type(operand.desc.dtype).empty() || reach_of(operand.desc) > kMostElements) return false;
+    strides_.push_back(std::move(*strides));
+  }
+  std::vector<std::vector<int64_t>*> strides;
+  for (std::vector<int64_t>& each : strides_) strides.push_back(&each);
+  join_walked(extents_, strides);
+  pack_ = find_pack(most_pack);
+  return true;
+}
+
+int64_t ElementSite::find_pack(int64_t most) const {
+  constexpr int64_t kPackBytes = 16;
+  int64_t bytes = 1;
+  for (const ElementOperand& each : all_) bytes = std::max(bytes, element_bytes(each.desc.dtype));
+  for (int64_t pack = std::min(most, kPackBytes / bytes); pack > 1; pack /= 2) {
+    if (can_pack(pack)) return pack;
+  }
+  return 1;
+}
+
+bool ElementSite::can_pack(int64_t pack) const {
+  if (extents_.back() % pack != 0) return false;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const std::vector<int64_t>& strides = strides_[i];
+    if (all_[i].pointer.offset % (pack * element_bytes(all_[i].desc.dtype)) != 0) return false;
+    if (strides.back() == 0) continue;
+    const bool is_even = std::all_of(strides.begin(), strides.end() - 1, [&](int64_t s) { return s % pack == 0; });
+    if (strides.back() != 1 || !is_even) return false;
+  }
+  return true;
+}
+
+void ElementSite::add_to(Launch& launch) {
+  first_pointer_ = launch.pointers.size();
+  first_number_ = launch.numbers.size();
+  for (size_t dim = 1; dim < extents_.size(); ++dim) launch.add_divisor(extents_[dim]);
+  for (const std::vector<int64_t>& strides : strides_) {
+    for (const int64_t stride : strides) launch.add(stride);
+  }
+  chain_number_ = launch.numbers.size();
+  for (const float number : text_.numbers) launch.add(number);
+  for (const ElementOperand& operand : all_) launch.pointers.push_back(operand.pointer);
+}
+
+size_t ElementSite::stride_place(size_t operand, size_t dim) const {
+  const size_t rank = extents_.size();
+  return first_number_ + 3 * (rank - 1) + operand * rank + dim;
+}
+
+std::string ElementSite::offsets() const {
+  std::string made = "  uint32 rest = first;\n";
+  for (size_t i = 0; i < all_.size(); ++i) made += fmt::format("  int o{} = 0;\n", i);
+  for (size_t dim = extents_.size(); dim-- > 0;) {
+    if (dim > 0) {
+      const size_t divisor = first_number_ + 3 * (dim - 1);
+      made += fmt::format("  const uint32 q{0} = quotient(rest, DIVISOR({1}));\n", dim, divisor);
+      made += fmt::format("  const int i{0} = (int)(rest - q{0} * (uint32)p.n[{1}]);\n", dim, divisor);
+      made += fmt::format("  rest = q{};\n", dim);
+    } else {
+      made += "  const int i0 = (int)rest;\n";
+    }
+    for (size_t i = 0; i < all_.size(); ++i) {
+      const int64_t stride = strides_[i][dim];
+      if (stride == 0) continue;
+      made += stride == 1 ? fmt::format("  o{} += i{};\n", i, dim)
+                          : fmt::format("  o{} += i{} * p.n[{}];\n", i, dim, stride_place(i, dim));
+    }
+  }
+  return made;
+}
+
+std::string ElementSite::loads() const {
+  std::string made;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    const std::string_view type = element_type(all_[i].desc.dtype);
+    const size_t at = first_pointer_ + i;
+    made += is_packed(i)
+                ? fmt::format("  const Pack<{0}, {1}> a{2} = *(const Pack<{0}, {1}>*)((const {0}*)p.at[{3}] + o{2});\n",
+                              type, pack_, i, at)
+                : fmt::format("  const {0} a{1} = ((const {0}*)p.at[{2}])[o{1}];\n", type, i, at);
+  }
+  return made;
+}
+
+std::string ElementSite::body() const {
+  std::string made = fmt::format("#undef kNumbers\n#define kNumbers {}\n", chain_number_);
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    const std::string element = fmt::format("a{}{}", i, is_packed(i) ? ".e[i]" : "");
+    made += text_.is_exact ? fmt::format("    const auto x{} = {};\n", i, element)
+                           : fmt::format("    const float x{} = widened({});\n", i, element);
+  }
+  return made + text_.statements;
+}
+
+std::string ElementSite::narrowed() const {
+  if (text_.is_exact && !is_short_float(all_.back().desc.dtype)) return "made";
+  return fmt::format("Narrow<{}>::of(made)", result_type());
+}
+
+std::string ElementSite::store() const {
+  const size_t result = all_.size() - 1;
+  const size_t at = first_pointer_ + result;
+  if (pack_ == 1) return fmt::format("  (({0}*)p.at[{1}])[o{2}] = {3};\n", result_type(), at, result, narrowed());
+  return fmt::format("  *(Pack<{0}, {1}>*)(({0}*)p.at[{2}] + o{3}) = out;\n", result_type(), pack_, at, result);
+}
+
+std::string params_text(const Launch& launch) {
+  return fmt::format("struct Params {{\n  void* at[{}];\n  int n[{}];\n}};\n", launch.pointers.size(),
+                     launch.numbers.size());
+}
+
+}  // namespace assay::engine::cuda

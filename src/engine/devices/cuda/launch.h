@@ -1,0 +1,53 @@
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "engine/device/kernel.h"
+#include "engine/devices/cuda/programs.h"
+
+namespace assay::engine::cuda {
+
+// An address that a kernel is given: of an operand, a result or the workspace of the layer, or fixed.
+struct Pointer {
+  enum class Kind : uint8_t { input, output, workspace, fixed };
+  Kind kind = Kind::fixed;
+  uint32_t index = 0;
+  int64_t offset = 0;  // bytes, or the fixed address itself
+};
+inline Pointer input_pointer(size_t index, int64_t offset = 0) {
+  return {Pointer::Kind::input, static_cast<uint32_t>(index), offset};
+}
+inline Pointer output_pointer(size_t index, int64_t offset = 0) {
+  return {Pointer::Kind::output, static_cast<uint32_t>(index), offset};
+}
+inline Pointer workspace_pointer(int64_t offset = 0) { return {Pointer::Kind::workspace, 0, offset}; }
+inline Pointer fixed_pointer(Address address) { return {Pointer::Kind::fixed, 0, static_cast<int64_t>(address.value)}; }
+
+// One kernel and what it is given: its text's `struct Params { void* at[...]; int n[...]; }`.
+struct Launch {
+  std::shared_ptr<const Program> program;
+  std::array<unsigned, 3> grid = {1, 1, 1};
+  unsigned threads = 1;
+  unsigned shared_bytes = 0;
+  std::vector<Pointer> pointers;
+  std::vector<int32_t> numbers;
+
+  void add(int64_t number) { numbers.push_back(static_cast<int32_t>(number)); }
+  void add(float number) { numbers.push_back(std::bit_cast<int32_t>(number)); }
+  // A divisor of numbers below 2^31, which the text's `divided` takes: three numbers.
+  void add_divisor(int64_t divisor);
+};
+
+// Launches one after the other; and forms of constants that they read, which live as long.
+struct Launches {
+  std::vector<Launch> all;
+  std::vector<Buffer> constants;
+  uint64_t workspace_bytes = 0;
+};
+
+std::unique_ptr<Kernel> make_kernel(Launches launches);
+
+}  // namespace assay::engine::cuda

@@ -1,0 +1,180 @@
+#include "engine/devices/cuda/queue.h"
+
+#include <algorithm>
+#include <list>
+
+#include "base/error.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr size_t kMostGraphs = 8;
+constexpr size_t kLeastLaunches = 2;  // of a graph
+
+// A sequence of launches: its calls by number, and once it has come again, its graph.
+class Sequence {
+ public:
+  Sequence(std::shared_ptr<const Card> card, std::vector<uint64_t> numbers)
+      : card_(std::move(card)), numbers_(std::move(numbers)) {}
+  ~Sequence() {
+    if (graph_ != nullptr) card_->api().graph_exec_destroy(graph_);
+  }
+  Sequence(const Sequence&) = delete;
+  Sequence& operator=(const Sequence&) = delete;
+
+  const std::vector<uint64_t>& numbers() const { return numbers_; }
+  GraphExec graph() const { return graph_; }
+  // Keeps what the stream captured.
+  void set(Graph captured) {
+    const Result result = card_->api().graph_instantiate(&graph_, captured, 0);
+    card_->api().graph_destroy(captured);
+    card_->driver().check(result, "a graph");
+  }
+  // Kernels of a graph may not be unloaded before it.
+  std::vector<std::shared_ptr<const Launches>> launches;
+
+ private:
+  std::shared_ptr<const Card> card_;
+  std::vector<uint64_t> numbers_;
+  GraphExec graph_ = nullptr;
+};
+
+class CardQueue final : public LaunchQueue {
+ public:
+  explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)) {
+    card_->enter();
+    check(api().stream_create(&stream_, kNonBlockingStream), "a stream");
+  }
+  ~CardQueue() override {
+    api().context_set(card_->context());
+    sequences_.clear();
+    for (const Event event : marks_) api().event_destroy(event);
+    for (const Event event : free_) api().event_destroy(event);
+    api().stream_destroy(stream_);
+  }
+  CardQueue(const CardQueue&) = delete;
+  CardQueue& operator=(const CardQueue&) = delete;
+
+  void add(const LaunchedCall& call) override { pending_.push_back(&call); }
+
+  void upload(std::span<const std::byte> from, Address to) override {
+    if (from.empty()) return;
+    flush();
+    check(api().upload(to.value, from.data(), from.size(), stream_), "an upload");
+  }
+  void download(Address from, std::span<std::byte> to) override {
+    if (to.empty()) return;
+    flush();
+    check(api().download(to.data(), from.value, to.size(), stream_), "a download");
+  }
+  void wait() override {
+    flush();
+    check(api().stream_wait(stream_), "the wait for its work");
+    if (card_->take_fault()) fail(ErrorCode::shape, "an index is out of range");
+  }
+  void mark() override {
+    flush();
+    Event event = nullptr;
+    if (free_.empty()) {
+      check(api().event_create(&event, 0), "an event");
+    } else {
+      event = free_.back();
+      free_.pop_back();
+    }
+    marks_.push_back(event);
+    check(api().event_record(event, stream_), "an event");
+  }
+  std::vector<double> seconds() override {
+    std::vector<double> between;
+    for (size_t i = 1; i < marks_.size(); ++i) {
+      float milliseconds = 0;
+      check(api().event_milliseconds(&milliseconds, marks_[i - 1], marks_[i]), "the time between events");
+      between.push_back(static_cast<double>(milliseconds) / 1e3);
+    }
+    free_.insert(free_.end(), marks_.begin(), marks_.end());
+    marks_.clear();
+    return between;
+  }
+
+ private:
+  const Api& api() const { return card_->api(); }
+  void check(Result result, std::string_view what) const { card_->driver().check(result, what); }
+
+  void flush() {
+    card_->enter();
+    if (pending_.empty()) return;
+    const std::vector<const LaunchedCall*> calls = std::exchange(pending_, {});
+    size_t launches = 0;
+    for (const LaunchedCall* const call : calls) launches += call->launches()->all.size();
+    if (launches < kLeastLaunches) return launch_all(calls);
+    Sequence* const known = find(calls);
+    if (known == nullptr) return launch_all(calls);
+    if (known->graph() == nullptr) capture(*known, calls);
+    check(api().graph_launch(known->graph(), stream_), "a graph");
+  }
+
+  // The sequence of these calls; null: it is new, and remembered now.
+  Sequence* find(const std::vector<const LaunchedCall*>& calls) {
+    std::vector<uint64_t> numbers;
+    for (const LaunchedCall* const call : calls) numbers.push_back(call->number());
+    const auto known = std::ranges::find_if(sequences_, [&](const Sequence& s) { return s.numbers() == numbers; });
+    if (known != sequences_.end()) {
+      sequences_.splice(sequences_.begin(), sequences_, known);
+      return &sequences_.front();
+    }
+    sequences_.emplace_front(card_, std::move(numbers));
+    if (sequences_.size() > kMostGraphs) {
+      check(api().stream_wait(stream_), "the wait for its work");  // that graph may still run
+      sequences_.pop_back();
+    }
+    return nullptr;
+  }
+
+  void capture(Sequence& sequence, const std::vector<const LaunchedCall*>& calls) {
+    check(api().capture_begin(stream_, kThreadLocalCapture), "to capture a graph");
+    Graph captured = nullptr;
+    try {
+      launch_all(calls);
+    } catch (const Error&) {
+      api().capture_end(stream_, &captured);
+      if (captured != nullptr) api().graph_destroy(captured);
+      throw;
+    }
+    check(api().capture_end(stream_, &captured), "to capture a graph");
+    sequence.set(captured);
+    for (const LaunchedCall* const call : calls) sequence.launches.push_back(call->launches());
+  }
+
+  void launch_all(const std::vector<const LaunchedCall*>& calls) const {
+    for (const LaunchedCall* const call : calls) {
+      const std::vector<Launch>& launches = call->launches()->all;
+      for (size_t i = 0; i < launches.size(); ++i) launch(launches[i], call->parameters(i));
+    }
+  }
+
+  void launch(const Launch& launch, const std::vector<std::byte>& parameters) const {
+    const LaunchConfig config{.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
+                              .block = {launch.threads, 1, 1},
+                              .shared_bytes = launch.shared_bytes,
+                              .stream = stream_,
+                              .attributes = nullptr,
+                              .attribute_count = 0};
+    void* given[] = {const_cast<std::byte*>(parameters.data())};
+    check(api().launch(&config, launch.program->function(), given, nullptr), "a kernel");
+  }
+
+  std::shared_ptr<const Card> card_;
+  Stream stream_ = nullptr;
+  std::vector<const LaunchedCall*> pending_;
+  std::list<Sequence> sequences_;  // used last first
+  std::vector<Event> marks_;
+  std::vector<Event> free_;
+};
+
+}  // namespace
+
+std::unique_ptr<LaunchQueue> make_queue(std::shared_ptr<const Card> card) {
+  return std::make_unique<CardQueue>(std::move(card));
+}
+
+}  // namespace assay::engine::cuda

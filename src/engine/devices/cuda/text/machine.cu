@@ -1,0 +1,155 @@
+// What every kernel starts from: types, conversions, division by known numbers, exchange between lanes. A host that runs
+// texts defines ASSAY_HOST_MACHINE and brings its own instructions.
+typedef unsigned char uint8;
+typedef signed char int8;
+typedef unsigned short uint16;
+typedef short int16;
+typedef unsigned int uint32;
+typedef int int32;
+typedef unsigned long long uint64;
+typedef long long int64;
+
+struct half {
+  uint16 bits;
+};
+struct bfloat {
+  uint16 bits;
+};
+
+#ifndef ASSAY_HOST_MACHINE
+#define DEVICE __device__ __forceinline__
+#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads) kernel(const __grid_constant__ Params p)
+#define SHARED __shared__
+#define DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#define kInfinity __int_as_float(0x7f800000)
+
+DEVICE float float_of_half(uint16 x) {
+  float y;
+  asm("cvt.f32.f16 %0, %1;" : "=f"(y) : "h"(x));
+  return y;
+}
+DEVICE uint16 half_of_float(float x) {
+  uint16 y;
+  asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}
+DEVICE uint16 bfloat_of_float(float x) {
+  uint16 y;
+  asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
+  return y;
+}
+DEVICE float float_of_bits(uint32 bits) { return __uint_as_float(bits); }
+DEVICE uint32 bits_of_float(float x) { return __float_as_uint(x); }
+DEVICE uint32 high_product(uint32 a, uint32 b) { return __umulhi(a, b); }
+DEVICE void meet() { __syncthreads(); }
+DEVICE void meet_warp() { __syncwarp(); }
+DEVICE float from_lane(float x, int distance) { return __shfl_xor_sync(0xffffffffu, x, distance); }
+DEVICE int from_lane(int x, int distance) { return __shfl_xor_sync(0xffffffffu, x, distance); }
+// Copies 16 bytes into shared memory, done after wait_copies(); zeros from null.
+DEVICE void copy_later(void* to, const void* from) {
+  const uint32 target = (uint32)__cvta_generic_to_shared(to);
+  const int bytes = from == nullptr ? 0 : 16;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from == nullptr ? to : from), "r"(bytes)
+               : "memory");
+}
+// Ends a group of copies; wait_copies<n>() waits until at most n groups are under way.
+DEVICE void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
+template <int kLeft>
+DEVICE void wait_copies() {
+  asm volatile("cp.async.wait_group %0;" ::"n"(kLeft) : "memory");
+}
+// Four matrices of eight rows of 16 bytes; lane i gives row i % 8 of matrix i / 8.
+DEVICE void load_four(uint32* to, const void* row) {
+  const uint32 at = (uint32)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(at));
+}
+// 16 rows by 8 columns of sums, over 32 bytes of depth.
+DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, half) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, bfloat) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, "
+      "%3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, int8) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, uint8) {  // of bytes by signed ones
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+DEVICE uint32 thread_index() { return threadIdx.x; }
+DEVICE uint32 block_x() { return blockIdx.x; }
+DEVICE uint32 block_y() { return blockIdx.y; }
+DEVICE uint32 block_z() { return blockIdx.z; }
+DEVICE uint32 blocks_x() { return gridDim.x; }
+#endif
+
+DEVICE half to_half(float x) { return {half_of_float(x)}; }
+DEVICE bfloat to_bfloat(float x) { return {bfloat_of_float(x)}; }
+DEVICE float widened(half x) { return float_of_half(x.bits); }
+DEVICE float widened(bfloat x) { return float_of_bits((uint32)x.bits << 16); }
+DEVICE float widened(float x) { return x; }
+DEVICE double widened(double x) { return x; }
+DEVICE float widened(uint8 x) { return (float)x; }
+DEVICE float widened(int8 x) { return (float)x; }
+
+// A register as an element in memory.
+template <typename T>
+struct Narrow {
+  template <typename F>
+  DEVICE static T of(F x) {
+    return (T)x;
+  }
+};
+template <>
+struct Narrow<half> {
+  DEVICE static half of(float x) { return to_half(x); }
+};
+template <>
+struct Narrow<bfloat> {
+  DEVICE static bfloat of(float x) { return to_bfloat(x); }
+};
+
+// Neighbours that are moved at once.
+template <typename T, int N>
+struct alignas(sizeof(T) * N) Pack {
+  T e[N];
+};
+
+// A divisor of numbers below 2^31, as Launch::add_divisor gives it.
+struct Divisor {
+  uint32 divisor;
+  uint32 factor;
+  int shift;
+};
+#define DIVISOR(i) \
+  Divisor { (uint32)p.n[i], (uint32)p.n[(i) + 1], p.n[(i) + 2] }
+DEVICE uint32 quotient(uint32 x, Divisor d) { return d.factor == 0 ? x : high_product(x, d.factor) >> d.shift; }
+#define NUMBER(i) float_of_bits((uint32)p.n[i])
+
+DEVICE float larger(float a, float b) { return a > b || a != a ? a : b; }  // NaN stays
+DEVICE float smaller(float a, float b) { return a < b || a != a ? a : b; }
+
+// What all lanes of a warp make together.
+DEVICE float warp_sum(float x) {
+  for (int distance = 16; distance > 0; distance /= 2) x += from_lane(x, distance);
+  return x;
+}
+DEVICE float warp_largest(float x) {
+  for (int distance = 16; distance > 0; distance /= 2) x = larger(x, from_lane(x, distance));
+  return x;
+}

@@ -1,0 +1,254 @@
+// Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
+// results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
+// the element; kIsFloat; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
+// kIsWindow, kLeftPacks, kRightPacks, kRightTurned; kSplits; and `finish(p, first, given)`, which takes result `first`.
+#define kThreads (32 * kWarpRows * kWarpColumns)
+#define kPack (16 / (int)sizeof(T))
+#define kChunks (kDepth / kPack)
+
+DEVICE int swizzled(int row, int chunk) {
+  return kChunks >= 8 ? chunk ^ (row & 7) : kChunks == 4 ? chunk ^ ((row >> 1) & 3) : chunk ^ ((row >> 2) & 1);
+}
+
+// A row of the left tile: where a window begins.
+struct Row {
+  const T* first;
+  int y, x;
+  bool is_there;
+};
+
+DEVICE Row row_of(const Work& work, int row) {
+  Row made;
+  made.is_there = row < work.rows;
+  if (!kIsWindow) {
+    made.first = work.left + (int64)row * work.left_row;
+    made.y = made.x = 0;
+    return made;
+  }
+  const uint32 image = quotient((uint32)row, work.by_pixels);
+  const uint32 pixel = (uint32)row - image * work.by_pixels.divisor;
+  const uint32 y = quotient(pixel, work.by_width);
+  const uint32 x = pixel - y * work.by_width.divisor;
+  made.y = (int)y * work.stride_y - work.pad_top;
+  made.x = (int)x * work.stride_x - work.pad_left;
+  made.first = work.left + (int64)image * work.height * work.width * work.pixel;
+  return made;
+}
+
+// The element of a row at a place along the depth; null: there is none, which is a zero.
+DEVICE const T* left_at(const Work& work, const Row& row, int k) {
+  if (!row.is_there || k >= work.depth) return nullptr;
+  if (!kIsWindow) return row.first + (int64)k * work.left_column;
+  const uint32 tap = quotient((uint32)k, work.by_channels);
+  const int channel = k - (int)(tap * work.by_channels.divisor);
+  const uint32 tap_y = quotient(tap, work.by_taps);
+  const int y = row.y + (int)tap_y * work.dilation_y;
+  const int x = row.x + (int)(tap - tap_y * work.by_taps.divisor) * work.dilation_x;
+  if ((uint32)y >= (uint32)work.height || (uint32)x >= (uint32)work.width) return nullptr;
+  return row.first + ((int64)y * work.width + x) * work.pixel + channel;
+}
+
+DEVICE const T* right_at(const Work& work, int column, int k) {
+  if (column >= work.columns || k >= work.depth) return nullptr;
+  return work.right + (int64)k * work.right_row + (int64)column * work.right_column;
+}
+
+DEVICE T nothing() {
+  T zero = {};
+  return zero;
+}
+
+// Brings the tiles of one step into shared memory.
+DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int k, T* left, T* right) {
+  const int thread = (int)thread_index();
+  const int kLeft = kRows * kChunks, kRight = kColumns * kChunks;
+#pragma unroll
+  for (int i = 0; i < (kLeft + kThreads - 1) / kThreads; ++i) {
+    const int piece = thread + i * kThreads;
+    if (kLeft % kThreads != 0 && piece >= kLeft) break;
+    const int row = piece / kChunks, chunk = piece % kChunks;
+    T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
+    if (kLeftPacks) {
+      copy_later(to, left_at(work, rows[i], k + chunk * kPack));
+    } else {
+      Pack<T, kPack> pack;
+      for (int e = 0; e < kPack; ++e) {
+        const T* const from = left_at(work, rows[i], k + chunk * kPack + e);
+        pack.e[e] = from == nullptr ? nothing() : *from;
+      }
+      *(Pack<T, kPack>*)to = pack;
+    }
+  }
+#pragma unroll
+  for (int i = 0; i < (kRight + kThreads - 1) / kThreads; ++i) {
+    const int piece = thread + i * kThreads;
+    if (kRight % kThreads != 0 && piece >= kRight) break;
+    // Where columns are neighbours in memory, threads that are neighbours read them.
+    const int row = kRightTurned ? piece % kColumns : piece / kChunks;
+    const int chunk = kRightTurned ? piece / kColumns : piece % kChunks;
+    T* const to = right + (row * kChunks + swizzled(row, chunk)) * kPack;
+    if (kRightPacks) {
+      copy_later(to, right_at(work, first_column + row, k + chunk * kPack));
+    } else {
+      Pack<T, kPack> pack;
+      for (int e = 0; e < kPack; ++e) {
+        const T* const from = right_at(work, first_column + row, k + chunk * kPack + e);
+        pack.e[e] = from == nullptr ? nothing() : *from;
+      }
+      *(Pack<T, kPack>*)to = pack;
+    }
+  }
+  end_copies();
+}
+
+#if kIsFloat
+// Each thread has kThreadRows rows, kRowThreads apart, and kThreadColumns columns.
+#define kRowThreads (kThreads / 16)
+#define kThreadRows (kRows / kRowThreads)
+#define kThreadColumns (kColumns / 16)
+struct Sums {
+  float of[kThreadRows][kThreadColumns];
+};
+DEVICE void clear(Sums& sums) {
+#pragma unroll
+  for (int r = 0; r < kThreadRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < kThreadColumns; ++c) sums.of[r][c] = 0;
+  }
+}
+DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
+  const int row = (int)thread_index() / 16, column = (int)thread_index() % 16;
+#pragma unroll
+  for (int chunk = 0; chunk < kChunks; ++chunk) {
+    Pack<float, 4> b[kThreadColumns];
+#pragma unroll
+    for (int c = 0; c < kThreadColumns; ++c) {
+      const int at = column + c * 16;
+      b[c] = *(const Pack<float, 4>*)(right + (at * kChunks + swizzled(at, chunk)) * kPack);
+    }
+#pragma unroll
+    for (int r = 0; r < kThreadRows; ++r) {
+      const int at = row + r * kRowThreads;
+      const Pack<float, 4> a = *(const Pack<float, 4>*)(left + (at * kChunks + swizzled(at, chunk)) * kPack);
+#pragma unroll
+      for (int e = 0; e < 4; ++e) {
+#pragma unroll
+        for (int c = 0; c < kThreadColumns; ++c) sums.of[r][c] = fmaf(a.e[e], b[c].e[e], sums.of[r][c]);
+      }
+    }
+  }
+}
+// Calls take(row, column, sum) for each sum of the thread.
+template <typename Take>
+DEVICE void for_sums(const Sums& sums, Take take) {
+  const int row = (int)thread_index() / 16, column = (int)thread_index() % 16;
+#pragma unroll
+  for (int r = 0; r < kThreadRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < kThreadColumns; ++c) take(row + r * kRowThreads, column + c * 16, sums.of[r][c]);
+  }
+}
+#else
+#define kTileRows (kRows / kWarpRows / 16)
+#define kTileColumns (kColumns / kWarpColumns / 8)
+struct Sums {
+  Sum of[kTileRows][kTileColumns][4];
+};
+DEVICE void clear(Sums& sums) {
+#pragma unroll
+  for (int r = 0; r < kTileRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < kTileColumns; ++c) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) sums.of[r][c][i] = 0;
+    }
+  }
+}
+DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
+  const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
+#pragma unroll
+  for (int step = 0; step < kChunks / 2; ++step) {
+    uint32 b[kTileColumns][2];
+#pragma unroll
+    for (int c = 0; c < kTileColumns; c += 2) {  // two tiles of eight columns at once
+      const int at = first_column + c * 8 + lane % 8 + lane / 16 * 8, chunk = step * 2 + lane / 8 % 2;
+      uint32 four[4];
+      load_four(four, right + (at * kChunks + swizzled(at, chunk)) * kPack);
+      b[c][0] = four[0];
+      b[c][1] = four[1];
+      b[c + 1][0] = four[2];
+      b[c + 1][1] = four[3];
+    }
+#pragma unroll
+    for (int r = 0; r < kTileRows; ++r) {
+      const int at = first_row + r * 16 + lane % 16, chunk = step * 2 + lane / 16;
+      uint32 a[4];
+      load_four(a, left + (at * kChunks + swizzled(at, chunk)) * kPack);
+#pragma unroll
+      for (int c = 0; c < kTileColumns; ++c) multiply_add(sums.of[r][c], a, b[c], T());
+    }
+  }
+}
+template <typename Take>
+DEVICE void for_sums(const Sums& sums, Take take) {
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
+  const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
+#pragma unroll
+  for (int r = 0; r < kTileRows; ++r) {
+#pragma unroll
+    for (int c = 0; c < kTileColumns; ++c) {
+#pragma unroll
+      for (int i = 0; i < 4; ++i) {
+        take(first_row + r * 16 + lane / 4 + i / 2 * 8, first_column + c * 8 + lane % 4 * 2 + i % 2, sums.of[r][c][i]);
+      }
+    }
+  }
+}
+#endif
+
+KERNEL(kThreads) {
+  DYNAMIC_SHARED(memory);
+  T* const shared = (T*)memory;
+  const int item = (int)block_z() / kSplits, split = (int)block_z() % kSplits;
+  const Work work = work_of(p, item);
+  const int first_row = (int)block_x() * kRows, first_column = (int)block_y() * kColumns;
+  const int steps = (work.depth + kDepth - 1) / kDepth;
+  const int begin = steps * split / kSplits, end = steps * (split + 1) / kSplits;
+  const int kLeft = kRows * kDepth, kStage = (kRows + kColumns) * kDepth;
+
+  Row rows[(kRows * kChunks + kThreads - 1) / kThreads];
+#pragma unroll
+  for (int i = 0; i < (kRows * kChunks + kThreads - 1) / kThreads; ++i) {
+    rows[i] = row_of(work, first_row + ((int)thread_index() + i * kThreads) / kChunks);
+  }
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (begin + stage < end) {
+      load_tiles(work, rows, first_column, (begin + stage) * kDepth, shared + stage * kStage,
+                 shared + stage * kStage + kLeft);
+    } else {
+      end_copies();
+    }
+  }
+  Sums sums;
+  clear(sums);
+  for (int step = begin; step < end; ++step) {
+    wait_copies<kStages - 2>();
+    meet();
+    const int next = step + kStages - 1;
+    if (next < end) {
+      const int stage = (next - begin) % kStages;
+      load_tiles(work, rows, first_column, next * kDepth, shared + stage * kStage, shared + stage * kStage + kLeft);
+    } else {
+      end_copies();
+    }
+    const int stage = (step - begin) % kStages;
+    multiply_tiles(shared + stage * kStage, shared + stage * kStage + kLeft, sums);
+  }
+  for_sums(sums, [&](int row, int column, Sum sum) {
+    const int m = first_row + row, n = first_column + column;
+    if (m >= work.rows || n >= work.columns) return;
+    take_sum(p, work, item, split, m, n, sum);
+  });
+}

@@ -1,0 +1,273 @@
+#include "engine/devices/cuda/tiles/tile_product.h"
+
+#include <algorithm>
+#include <array>
+#include <limits>
+#include <numeric>
+
+#include <fmt/format.h>
+
+#include "engine/devices/cuda/generate/element_kernel.h"
+#include "engine/devices/cuda/text/texts.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr int64_t kPackBytes = 16;
+
+int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
+bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
+
+// Bytes of the depth that a step brings.
+int64_t step_bytes(const TileProduct& product) {
+  constexpr int64_t kWide = 128, kNarrow = 64;
+  const bool is_shallow = product.depth * bytes_of(product) <= kNarrow;
+  return is_float(product) || is_shallow ? kNarrow : kWide;
+}
+int64_t step_depth(const TileProduct& product) { return step_bytes(product) / bytes_of(product); }
+
+// Turns that tiles take in shared memory, as far as two blocks fit beside each other.
+int stages_of(const TileProduct& product, const TileShape& shape) {
+  constexpr int64_t kMost = 100 << 10;
+  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product);
+  return static_cast<int>(std::clamp<int64_t>(kMost / stage, 2, 4));
+}
+
+// The text of one product, with the numbers and pointers that its launch is given.
+class TileWriter {
+ public:
+  TileWriter(const TileProduct& product, const TileShape& shape, ElementSite site)
+      : product_(product), shape_(shape), site_(std::move(site)) {}
+
+  Launches write(Programs& programs) {
+    Launches launches;
+    launches.constants = product_.constants;
+    launches.all.push_back(products(programs));
+    if (shape_.splits > 1) {
+      launches.all.push_back(sums(programs));
+      launches.workspace_bytes = static_cast<uint64_t>(results() * shape_.splits) * sizeof(float);
+    }
+    return launches;
+  }
+
+ private:
+  int64_t results() const { return product_.item_count() * product_.rows * product_.columns; }
+
+  Launch products(Programs& programs) {
+    Launch launch;
+    launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns);
+    launch.grid = {static_cast<unsigned>((product_.rows + shape_.rows - 1) / shape_.rows),
+                   static_cast<unsigned>((product_.columns + shape_.columns - 1) / shape_.columns),
+                   static_cast<unsigned>(product_.item_count() * shape_.splits)};
+    launch.shared_bytes =
+        static_cast<unsigned>(stages_of(product_, shape_) * (shape_.rows + shape_.columns) * step_bytes(product_));
+    const std::string work = work_text(launch);
+    const std::string taken = shape_.splits > 1 ? partial_text(launch) : finish_text(launch);
+    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() +
+                                  std::string(tile_work_text()) + work + taken + std::string(tiles_text()));
+    launch.program->allow_shared(launch.shared_bytes);
+    return launch;
+  }
+
+  // Adds the parts of the depth up, always in the same order, and finishes each result.
+  Launch sums(Programs& programs) {
+    Launch launch;
+    launch.threads = kElementThreads;
+    launch.grid[0] = blocks_of(results());
+    launch.pointers.push_back(workspace_pointer());
+    launch.add(results());
+    const std::string finish = finish_text(launch);
+    std::string kernel = fmt::format("KERNEL({}) {{\n", kElementThreads);
+    kernel += fmt::format("  const uint32 first = block_x() * {} + thread_index();\n", kElementThreads);
+    kernel += "  if (first >= (uint32)p.n[0]) return;\n  const float* const parts = (const float*)p.at[0];\n";
+    kernel += "  float given = 0;\n#pragma unroll\n";
+    kernel += fmt::format("  for (int i = 0; i < {}; ++i) given += parts[(int64)i * p.n[0] + first];\n", shape_.splits);
+    kernel += "  finish(p, first, given);\n}\n";
+    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + finish + kernel);
+    return launch;
+  }
+
+  std::string settings_text() const {
+    std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type),
+                                   tensor::is_floating(product_.type) ? "float" : "int32");
+    const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
+    set("kIsFloat", is_float(product_) ? 1 : 0);
+    set("kRows", shape_.rows);
+    set("kColumns", shape_.columns);
+    set("kDepth", step_depth(product_));
+    set("kWarpRows", shape_.warp_rows);
+    set("kWarpColumns", shape_.warp_columns);
+    set("kStages", stages_of(product_, shape_));
+    set("kSplits", shape_.splits);
+    set("kIsWindow", product_.windows ? 1 : 0);
+    set("kLeftPacks", left_packs() ? 1 : 0);
+    set("kRightPacks", packs(product_.right) ? 1 : 0);
+    set("kRightTurned", product_.right.along == 1 && product_.right.depth != 1 ? 1 : 0);
+    return made;
+  }
+
+  // True if 16 bytes along the depth lie together, for every row or column, and none is half beyond the end.
+  bool packs(const TileOperand& operand) const {
+    const int64_t pack = kPackBytes / bytes_of(product_);
+    const auto is_even = [&](int64_t stride) { return stride % pack == 0; };
+    return operand.depth == 1 && is_even(operand.along) && is_even(product_.depth) &&
+           operand.pointer.offset % kPackBytes == 0 && std::ranges::all_of(operand.items, is_even);
+  }
+  bool left_packs() const {
+    if (!product_.windows) return packs(product_.left);
+    const int64_t pack = kPackBytes / bytes_of(product_);
+    return product_.windows->channels / product_.windows->groups % pack == 0 && product_.pixel % pack == 0;
+  }
+
+  // `work_of`: what the kernel is told.
+  std::string work_text(Launch& launch) const {
+    std::string made = "DEVICE Work work_of(const Params& p, int item) {\n  Work work;\n";
+    const auto number = [&](std::string_view name, int64_t value) {
+      made += fmt::format("  work.{} = p.n[{}];\n", name, launch.numbers.size());
+      launch.add(value);
+    };
+    const auto divisor = [&](std::string_view name, int64_t value) {
+      made += fmt::format("  work.{} = DIVISOR({});\n", name, launch.numbers.size());
+      launch.add_divisor(value);
+    };
+    number("rows", product_.rows);
+    number("columns", product_.columns);
+    number("depth", product_.depth);
+    number("left_row", product_.left.along);
+    number("left_column", product_.left.depth);
+    number("right_row", product_.right.depth);
+    number("right_column", product_.right.along);
+    if (product_.windows) {
+      const ConvGeometry& g = *product_.windows;
+      number("height", g.height);
+      number("width", g.width);
+      number("pixel", product_.pixel);
+      divisor("by_pixels", g.out_height * g.out_width);
+      divisor("by_width", g.out_width);
+      divisor("by_channels", g.channels / g.groups);
+      divisor("by_taps", g.kernel_width);
+      number("stride_y", g.stride_y);
+      number("stride_x", g.stride_x);
+      number("dilation_y", g.dilation_y);
+      number("dilation_x", g.dilation_x);
+      number("pad_top", g.pad_top);
+      number("pad_left", g.pad_left);
+    }
+    made += offsets_text(launch);
+    launch.pointers.push_back(product_.left.pointer);
+    launch.pointers.push_back(product_.right.pointer);
+    return made +
+           "  work.left = (const T*)p.at[0] + left;\n  work.right = (const T*)p.at[1] + right;\n  return work;\n}\n";
+  }
+
+  // `left` and `right`: where the operands of `item` begin.
+  std::string offsets_text(Launch& launch) const {
+    std::string made = "  int64 left = 0, right = 0;\n  uint32 rest = (uint32)item;\n";
+    for (size_t dim = product_.items.size(); dim-- > 0;) {
+      const size_t at = launch.numbers.size();
+      launch.add_divisor(product_.items[dim]);
+      launch.add(product_.left.items[dim]);
+      launch.add(product_.right.items[dim]);
+      made += fmt::format(
+          "  {{\n    const uint32 q = quotient(rest, DIVISOR({0}));\n    const int64 i = rest - q * (uint32)p.n[{0}];\n"
+          "    left += i * p.n[{1}];\n    right += i * p.n[{2}];\n    rest = q;\n  }}\n",
+          at, at + 3, at + 4);
+    }
+    return made;
+  }
+
+  // `take_sum` of parts of the depth.
+  std::string partial_text(Launch& launch) const {
+    const size_t at = launch.pointers.size();
+    launch.pointers.push_back(workspace_pointer());
+    const size_t count = launch.numbers.size();
+    launch.add(results());
+    return fmt::format(
+        "#define take_sum(p, work, item, split, m, n, sum) \\\n"
+        "  ((float*)p.at[{}])[(int64)(split) * p.n[{}] + {}] = (float)(sum)\n",
+        at, count, place());
+  }
+
+  // The place of result (m, n) of an item in the order of the result's memory.
+  std::string place() const {
+    return product_.windows ? fmt::format("((uint32)(m) * {0} + (uint32)(item)) * (uint32)work.columns + (uint32)(n)",
+                                          product_.item_count())
+                            : "((uint32)(item) * (uint32)work.rows + (uint32)(m)) * (uint32)work.columns + (uint32)(n)";
+  }
+
+  // `finish`, and `take_sum` that calls it.
+  std::string finish_text(Launch& launch) {
+    ElementSite site = site_;
+    site.add_to(launch);
+    std::string made = std::string("DEVICE void finish(const Params& p, uint32 first, float plain) {\n");
+    made += site.offsets() + site.loads() + site.body() + site.store() + "}\n";
+    return made +
+           fmt::format("#define take_sum(p, work, item, split, m, n, sum) finish(p, {}, (float)(sum))\n", place());
+  }
+
+  const TileProduct& product_;
+  TileShape shape_;
+  ElementSite site_;
+};
+
+struct Form {
+  int rows, columns, warp_rows, warp_columns;
+};
+// Largest first.
+constexpr std::array kForms = {Form{128, 128, 2, 4}, Form{128, 64, 4, 2}, Form{64, 64, 2, 2},
+                               Form{32, 64, 2, 2},   Form{32, 32, 2, 2},  Form{16, 64, 1, 4}};
+constexpr std::array kFloatForms = {Form{128, 128, 2, 4}, Form{128, 64, 2, 4}, Form{64, 64, 2, 4}, Form{32, 32, 1, 4}};
+
+TileShape split(const TileProduct& product, const Form& form, int processors) {
+  constexpr int64_t kLeastSteps = 4;  // of a part
+  constexpr int64_t kMostSplits = 16;
+  const int64_t blocks = ((product.rows + form.rows - 1) / form.rows) *
+                         ((product.columns + form.columns - 1) / form.columns) * product.item_count();
+  const int64_t steps = (product.depth + step_depth(product) - 1) / step_depth(product);
+  const int64_t wanted = std::min({processors / blocks, steps / kLeastSteps, kMostSplits});
+  return {form.rows, form.columns, form.warp_rows, form.warp_columns, static_cast<int>(std::max<int64_t>(wanted, 1))};
+}
+
+}  // namespace
+
+int64_t TileProduct::item_count() const {
+  return std::accumulate(items.begin(), items.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<TileShape> tile_shapes(const TileProduct& product, int processors) {
+  constexpr size_t kMostShapes = 4;
+  const std::span<const Form> forms = is_float(product) ? std::span<const Form>(kFloatForms) : kForms;
+  // The largest tiles that give each processor one, and those around them; without such, the smallest.
+  const auto blocks = [&](const Form& form) {
+    return ((product.rows + form.rows - 1) / form.rows) * ((product.columns + form.columns - 1) / form.columns) *
+           product.item_count();
+  };
+  const auto fits = [&](const Form& form) {
+    const bool is_wasteful = form.rows >= 2 * std::max<int64_t>(product.rows, 16) ||
+                             form.columns >= 2 * std::max<int64_t>(product.columns, 32);
+    return blocks(form) >= processors && !is_wasteful;
+  };
+  auto best = std::ranges::find_if(forms, fits);
+  if (best == forms.end()) best = std::ranges::max_element(forms, {}, blocks);
+  std::vector<TileShape> shapes = {split(product, *best, processors)};
+  for (auto other = best; other != forms.end() && shapes.size() < kMostShapes; ++other) {
+    if (other != best) shapes.push_back(split(product, *other, processors));
+  }
+  if (best != forms.begin() && shapes.size() < kMostShapes) shapes.push_back(split(product, *(best - 1), processors));
+  return shapes;
+}
+
+std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,
+                                      ElementSite site) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  constexpr int64_t kMostGrid = 65535;
+  const int64_t results = product.item_count() * product.rows * product.columns;
+  const bool fits = product.rows * product.depth <= kMost || product.windows;
+  if (!fits || results > kMost || product.depth > kMost || product.item_count() * shape.splits > kMostGrid ||
+      (product.columns + shape.columns - 1) / shape.columns > kMostGrid || !site.find_walk(1)) {
+    return std::nullopt;
+  }
+  return TileWriter(product, shape, std::move(site)).write(programs);
+}
+
+}  // namespace assay::engine::cuda

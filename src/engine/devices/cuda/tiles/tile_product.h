@@ -1,0 +1,44 @@
+#pragma once
+
+#include "engine/devices/cuda/generate/element_site.h"
+#include "engine/layers/conv_geometry.h"
+
+namespace assay::engine::cuda {
+
+// Sizes of the tiles of one kernel.
+struct TileShape {
+  int rows = 64, columns = 64;          // of a block
+  int warp_rows = 2, warp_columns = 2;  // warps
+  int splits = 1;                       // parts of the depth, each by a block
+  bool operator==(const TileShape&) const = default;
+};
+
+// An operand of a product: where element (row, depth), or (depth, column), of an item is.
+struct TileOperand {
+  Pointer pointer;
+  int64_t along = 0;           // elements from row to row, or from column to column
+  int64_t depth = 1;           // likewise along the depth
+  std::vector<int64_t> items;  // likewise by dim of TileProduct::items
+};
+
+// Products of [rows, depth] by [depth, columns], one for each item.
+struct TileProduct {
+  tensor::DType type = tensor::DType::float32;  // of both operands
+  int64_t rows = 1, columns = 1, depth = 1;
+  std::vector<int64_t> items;
+  TileOperand left, right;
+  std::optional<ConvGeometry> windows;  // the rows of the left are windows of a picture, and items are groups
+  int64_t pixel = 0;                    // elements from pixel to pixel of that picture
+  std::vector<Buffer> constants;
+
+  int64_t item_count() const;
+};
+
+// Shapes of tiles that suit a product on a card of so many processors, the best one first.
+std::vector<TileShape> tile_shapes(const TileProduct& product, int processors);
+
+// Computes the product, each result of which `site` takes as `given`. Nullopt: something is too large.
+std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,
+                                      ElementSite site);
+
+}  // namespace assay::engine::cuda

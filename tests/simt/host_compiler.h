@@ -1,0 +1,62 @@
+#pragma once
+
+#include <atomic>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/error.h"
+#include "base/temporary_folder.h"
+#include "engine/devices/cuda/nvrtc/library.h"
+
+namespace assay::testing_support {
+
+// Makes libraries of the host of kernel texts, over tests/simt/machine.inc. With $ASSAY_NVRTC, each text must compile
+// for cards, too.
+class HostCompiler final : public engine::cuda::Compiler {
+ public:
+  HostCompiler() {
+    std::string reason;
+    if (std::getenv("ASSAY_NVRTC") != nullptr) nvrtc_ = engine::cuda::nvrtc::Library::find({}, reason);
+  }
+  std::string identity() const override { return "g++ over " + std::string(kMachine); }
+  std::vector<std::byte> compile(const std::string& text, const std::string& architecture) const override {
+    if (nvrtc_ != nullptr) {
+      for (const char* const card : {"sm_80", "sm_120"}) nvrtc_->compile(text, card);
+      nvrtc_->compile(text, architecture);
+    }
+    const TemporaryFolder folder;
+    const std::filesystem::path source = folder.path() / "kernel.cpp", library = folder.path() / "kernel.so";
+    std::ofstream(source) << text;
+    const bool has_fibers = text.find("meet(") != std::string::npos && uses_exchange(text);
+    const std::string command = std::string("g++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=fast -DHOST_FIBERS=") +
+                                (has_fibers ? "true" : "false") + " -include " + kMachine + " -o " + library.string() +
+                                " " + source.string() + " 2>" + (folder.path() / "log").string();
+    if (std::system(command.c_str()) != 0) {
+      std::ifstream log(folder.path() / "log");
+      fail(ErrorCode::backend, "the host refuses a kernel:\n{}",
+           std::string(std::istreambuf_iterator<char>(log), {}).substr(0, 4000));
+    }
+    ++compiled;
+    std::ifstream made(library, std::ios::binary);
+    const std::string bytes(std::istreambuf_iterator<char>(made), {});
+    const auto* const first = reinterpret_cast<const std::byte*>(bytes.data());
+    return {first, first + bytes.size()};
+  }
+  mutable std::atomic<int> compiled = 0;
+
+ private:
+  const engine::cuda::nvrtc::Library* nvrtc_ = nullptr;
+  static constexpr const char* kMachine = ASSAY_SOURCE_DIR "/tests/simt/machine.inc";
+  // The kernel itself, behind the helpers of machine.cu, exchanges values between threads.
+  static bool uses_exchange(const std::string& text) {
+    const std::string kernel = text.substr(text.find("struct Params"));
+    for (const char* const word : {"meet(", "from_lane(", "warp_", "block_", "multiply_tiles("}) {
+      if (kernel.find(word) != std::string::npos) return true;
+    }
+    return false;
+  }
+};
+
+}  // namespace assay::testing_support

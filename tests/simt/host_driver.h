@@ -1,0 +1,244 @@
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include <dlfcn.h>
+#include <unistd.h>
+
+#include "engine/devices/cuda/driver/driver.h"
+
+namespace assay::testing_support {
+
+// A driver whose one card is the host: modules are libraries that HostCompiler made, work is done when it is added, and
+// a capture keeps launches for later. Calls can be told to fail.
+namespace host_driver {
+
+namespace cuda = engine::cuda;
+
+inline std::atomic<int> calls = 0;
+inline std::atomic<int> fails_at = -1;  // the call of this number is refused
+inline std::atomic<cuda::Result> fails_with = 700;
+inline std::atomic<int64_t> held_bytes = 0;
+inline std::atomic<int> graphs = 0;    // that are kept
+inline std::atomic<int> replays = 0;   // of graphs
+inline std::atomic<int> launches = 0;  // outside of graphs
+
+using Kernel = void (*)(const void* params, const unsigned* grid, unsigned threads);
+struct HostKernel {
+  Kernel run = nullptr;
+  unsigned param_bytes = 0;
+};
+struct Work {
+  Kernel kernel;
+  std::vector<uint64_t> params;
+  unsigned grid[3];
+  unsigned threads;
+  void run() const { kernel(params.data(), grid, threads); }
+};
+struct HostStream {
+  bool is_capturing = false;
+  std::vector<Work> captured;
+};
+struct HostEvent {
+  std::chrono::steady_clock::time_point at;
+};
+struct HostModule {
+  void* library = nullptr;
+  HostKernel kernel;
+};
+
+template <typename To, typename From>
+To as(From from) {
+  return reinterpret_cast<To>(from);
+}
+
+inline cuda::Result result() { return calls++ == fails_at ? fails_with.load() : cuda::kSuccess; }
+inline cuda::Result with(const std::function<void()>& fn) {
+  const cuda::Result made = result();
+  if (made == cuda::kSuccess) fn();
+  return made;
+}
+
+inline cuda::Result allocate(cuda::DevicePointer* to, size_t bytes) {
+  return with([&] {
+    auto* const block = static_cast<uint64_t*>(std::aligned_alloc(256, (bytes + 511) / 256 * 256));
+    std::memset(block, 0xff, bytes);  // whoever reads it too early sees no numbers
+    block[0] = bytes;
+    held_bytes += static_cast<int64_t>(bytes);
+    *to = as<uint64_t>(block) + 256;
+  });
+}
+inline cuda::Result release(cuda::DevicePointer at) {
+  auto* const block = as<uint64_t*>(at - 256);
+  held_bytes -= static_cast<int64_t>(block[0]);
+  std::free(block);
+  return cuda::kSuccess;
+}
+inline cuda::Result load(cuda::Module* to, const void* image) {
+  return with([&] {
+    const auto* const bytes = static_cast<const char*>(image);
+    uint64_t sections = 0;
+    uint16_t section_bytes = 0, count = 0;
+    std::memcpy(&sections, bytes + 40, sizeof sections);  // of the ELF head: the file ends with its sections
+    std::memcpy(&section_bytes, bytes + 58, sizeof section_bytes);
+    std::memcpy(&count, bytes + 60, sizeof count);
+    std::string path = "/tmp/assay-kernel-XXXXXX";
+    ::close(::mkstemp(path.data()));
+    std::ofstream(path, std::ios::binary).write(bytes, static_cast<std::streamsize>(sections + section_bytes * count));
+    auto* const module = new HostModule{.library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), .kernel = {}};
+    ::unlink(path.c_str());
+    module->kernel.run = as<Kernel>(::dlsym(module->library, "kernel"));
+    module->kernel.param_bytes = *as<const unsigned*>(::dlsym(module->library, "kernel_param_bytes"));
+    *to = as<cuda::Module>(module);
+  });
+}
+inline cuda::Result launch(const cuda::LaunchConfig* config, cuda::Function function, void** params, void**) {
+  const cuda::Result made = result();
+  if (made != cuda::kSuccess) return made;
+  const auto* const kernel = as<const HostKernel*>(function);
+  Work work{kernel->run, {}, {config->grid[0], config->grid[1], config->grid[2]}, config->block[0]};
+  const auto* const words = static_cast<const uint64_t*>(params[0]);
+  auto* const stream = as<HostStream*>(config->stream);
+  if (!stream->is_capturing) {
+    ++launches;
+    work.kernel(words, work.grid, work.threads);
+    return made;
+  }
+  work.params.assign(words, words + kernel->param_bytes / sizeof(uint64_t));
+  stream->captured.push_back(std::move(work));
+  return made;
+}
+
+inline cuda::Api make_api() {
+  using namespace cuda;
+  Api api;
+  api.init = [](unsigned) { return result(); };
+  api.driver_version = [](int* to) { return with([&] { *to = 13000; }); };
+  api.device_count = [](int* to) { return with([&] { *to = 1; }); };
+  api.device_get = [](DeviceNumber* to, int number) { return with([&] { *to = number; }); };
+  api.device_name = [](char* to, int, DeviceNumber) { return with([&] { std::strcpy(to, "the host"); }); };
+  api.device_attribute = [](int* to, int wanted, DeviceNumber) {
+    return with([&] {
+      switch (static_cast<Attribute>(wanted)) {
+        case Attribute::capability_major:
+          *to = 9;
+          break;
+        case Attribute::capability_minor:
+          *to = 0;
+          break;
+        case Attribute::multiprocessors:
+          *to = 4;
+          break;
+        case Attribute::l2_bytes:
+          *to = 1 << 20;
+          break;
+        case Attribute::shared_bytes_of_block:
+          *to = 227 << 10;
+          break;
+      }
+    });
+  };
+  api.context_retain = [](DriverContext* to, DeviceNumber) { return with([&] { *to = nullptr; }); };
+  api.context_release = [](DeviceNumber) { return kSuccess; };
+  api.context_set = [](DriverContext) { return kSuccess; };
+  api.error_name = [](Result, const char** to) {
+    *to = "CUDA_ERROR_ON_PURPOSE";
+    return kSuccess;
+  };
+  api.error_text = [](Result, const char** to) {
+    *to = "told to fail";
+    return kSuccess;
+  };
+  api.memory_info = [](size_t* free, size_t* all) { return with([&] { *free = *all = size_t{8} << 30; }); };
+  api.allocate = allocate;
+  api.free = release;
+  api.allocate_host = [](void** to, size_t bytes, unsigned) { return with([&] { *to = std::malloc(bytes); }); };
+  api.free_host = [](void* at) {
+    std::free(at);
+    return kSuccess;
+  };
+  api.set_bytes = [](DevicePointer at, unsigned char byte, size_t bytes, Stream) {
+    return with([&] { std::memset(as<void*>(at), byte, bytes); });
+  };
+  api.set_words = [](DevicePointer at, unsigned word, size_t count, Stream) {
+    return with([&] { std::fill_n(as<unsigned*>(at), count, word); });
+  };
+  api.upload = [](DevicePointer to, const void* from, size_t bytes, Stream) {
+    return with([&] { std::memcpy(as<void*>(to), from, bytes); });
+  };
+  api.download = [](void* to, DevicePointer from, size_t bytes, Stream) {
+    return with([&] { std::memcpy(to, as<const void*>(from), bytes); });
+  };
+  api.stream_create = [](Stream* to, unsigned) { return with([&] { *to = as<Stream>(new HostStream); }); };
+  api.stream_destroy = [](Stream stream) {
+    delete as<HostStream*>(stream);
+    return kSuccess;
+  };
+  api.stream_wait = [](Stream) { return result(); };
+  api.event_create = [](Event* to, unsigned) { return with([&] { *to = as<Event>(new HostEvent); }); };
+  api.event_destroy = [](Event event) {
+    delete as<HostEvent*>(event);
+    return kSuccess;
+  };
+  api.event_record = [](Event event, Stream) {
+    return with([&] { as<HostEvent*>(event)->at = std::chrono::steady_clock::now(); });
+  };
+  api.event_milliseconds = [](float* to, Event from, Event until) {
+    return with([&] {
+      const auto passed = as<HostEvent*>(until)->at - as<HostEvent*>(from)->at;
+      *to = std::chrono::duration<float, std::milli>(passed).count();
+    });
+  };
+  api.module_load = load;
+  api.module_unload = [](Module module) {
+    ::dlclose(as<HostModule*>(module)->library);
+    delete as<HostModule*>(module);
+    return kSuccess;
+  };
+  api.module_function = [](Function* to, Module module, const char*) {
+    return with([&] { *to = as<Function>(&as<HostModule*>(module)->kernel); });
+  };
+  api.function_set = [](Function, int, int) { return result(); };
+  api.launch = launch;
+  api.capture_begin = [](Stream stream, int) { return with([&] { as<HostStream*>(stream)->is_capturing = true; }); };
+  api.capture_end = [](Stream stream, Graph* to) {
+    auto* const capturing = as<HostStream*>(stream);
+    capturing->is_capturing = false;
+    *to = as<Graph>(new std::vector<Work>(std::move(capturing->captured)));
+    capturing->captured.clear();
+    return kSuccess;
+  };
+  api.graph_instantiate = [](GraphExec* to, Graph graph, unsigned long long) {
+    return with([&] {
+      ++graphs;
+      *to = as<GraphExec>(new std::vector<Work>(*as<std::vector<Work>*>(graph)));
+    });
+  };
+  api.graph_destroy = [](Graph graph) {
+    delete as<std::vector<Work>*>(graph);
+    return kSuccess;
+  };
+  api.graph_exec_destroy = [](GraphExec graph) {
+    --graphs;
+    delete as<std::vector<Work>*>(graph);
+    return kSuccess;
+  };
+  api.graph_launch = [](GraphExec graph, Stream) {
+    return with([&] {
+      ++replays;
+      for (const Work& work : *as<std::vector<Work>*>(graph)) work.run();
+    });
+  };
+  return api;
+}
+
+}  // namespace host_driver
+
+}  // namespace assay::testing_support
