@@ -30,7 +30,7 @@ class HostCompiler final : public engine::cuda::Compiler {
     const std::filesystem::path source = folder.path() / "kernel.cpp", library = folder.path() / "kernel.so";
     std::ofstream(source) << text;
     const bool has_fibers = text.find("meet(") != std::string::npos && uses_exchange(text);
-    const std::string command = std::string("g++ -std=c++20 -O1 -w -shared -fPIC -ffp-contract=fast -DHOST_FIBERS=") +
+    const std::string command = std::string("g++ -std=c++20 -O0 -w -shared -fPIC -ffp-contract=fast -DHOST_FIBERS=") +
                                 (has_fibers ? "true" : "false") + " -include " + kMachine + " -o " + library.string() +
                                 " " + source.string() + " 2>" + (folder.path() / "log").string();
     if (std::system(command.c_str()) != 0) {

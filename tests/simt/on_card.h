@@ -20,11 +20,11 @@ class OnCard {
   const HostCard& card() const { return card_; }
   const engine::Program& program() const { return *program_; }
   const ir::Model& model() const { return model_; }
-  // The tactics of all steps but transfers, the processor's with its name.
+  // The tactics of all layers, the processor's with its name.
   std::vector<std::string> tactics() const {
     std::vector<std::string> tactics;
     for (const engine::Step& step : program_->steps()) {
-      if (!step.is_transfer) tactics.push_back((step.device == 0 ? "" : "cpu: ") + step.tactic);
+      if (step.node.valid()) tactics.push_back((step.device == 0 ? "" : "cpu: ") + step.tactic);
     }
     return tactics;
   }

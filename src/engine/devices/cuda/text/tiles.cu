@@ -54,8 +54,14 @@ DEVICE const T* right_at(const Work& work, int column, int k) {
 }
 
 DEVICE T nothing() {
-  T zero = {};
+  T zero = {kZeroCode};
   return zero;
+}
+DEVICE void copy_or_fill(T* to, const T* from) {
+  if (kZeroCode == 0 || from != nullptr) return copy_later(to, from);
+  Pack<T, kPack> pack;
+  for (int e = 0; e < kPack; ++e) pack.e[e] = nothing();
+  *(Pack<T, kPack>*)to = pack;
 }
 
 // Brings the tiles of one step into shared memory.
@@ -69,7 +75,7 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
     const int row = piece / kChunks, chunk = piece % kChunks;
     T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kLeftPacks) {
-      copy_later(to, left_at(work, rows[i], k + chunk * kPack));
+      copy_or_fill(to, left_at(work, rows[i], k + chunk * kPack));
     } else {
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "engine/devices/cuda/generate/element_kernel.h"
+#include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/text/texts.h"
 
 namespace assay::engine::cuda {
@@ -45,7 +46,7 @@ class TileWriter {
     launches.all.push_back(products(programs));
     if (shape_.splits > 1) {
       launches.all.push_back(sums(programs));
-      launches.workspace_bytes = static_cast<uint64_t>(results() * shape_.splits) * sizeof(float);
+      launches.workspace_bytes = static_cast<uint64_t>(results() * shape_.splits) * sizeof(int32_t);
     }
     return launches;
   }
@@ -62,7 +63,8 @@ class TileWriter {
     launch.shared_bytes =
         static_cast<unsigned>(stages_of(product_, shape_) * (shape_.rows + shape_.columns) * step_bytes(product_));
     const std::string work = work_text(launch);
-    const std::string taken = shape_.splits > 1 ? partial_text(launch) : finish_text(launch);
+    const std::string corrected = corrected_text(launch);
+    const std::string taken = corrected + (shape_.splits > 1 ? partial_text(launch) : taken_text(launch));
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() +
                                   std::string(tile_work_text()) + work + taken + std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
@@ -76,20 +78,19 @@ class TileWriter {
     launch.grid[0] = blocks_of(results());
     launch.pointers.push_back(workspace_pointer());
     launch.add(results());
-    const std::string finish = finish_text(launch);
+    const std::string finish = finish_text(site_, launch, plain_type());
     std::string kernel = fmt::format("KERNEL({}) {{\n", kElementThreads);
     kernel += fmt::format("  const uint32 first = block_x() * {} + thread_index();\n", kElementThreads);
-    kernel += "  if (first >= (uint32)p.n[0]) return;\n  const float* const parts = (const float*)p.at[0];\n";
-    kernel += "  float given = 0;\n#pragma unroll\n";
+    kernel += "  if (first >= (uint32)p.n[0]) return;\n\n";
+    kernel += fmt::format("  const {0}* const parts = (const {0}*)p.at[0];\n  {0} given = 0;\n", sum_type());
     kernel += fmt::format("  for (int i = 0; i < {}; ++i) given += parts[(int64)i * p.n[0] + first];\n", shape_.splits);
-    kernel += "  finish(p, first, given);\n}\n";
+    kernel += fmt::format("  finish(p, first, ({})given);\n}}\n", plain_type());
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + finish + kernel);
     return launch;
   }
 
   std::string settings_text() const {
-    std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type),
-                                   tensor::is_floating(product_.type) ? "float" : "int32");
+    std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type), sum_type());
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
     set("kIsFloat", is_float(product_) ? 1 : 0);
     set("kRows", shape_.rows);
@@ -99,6 +100,7 @@ class TileWriter {
     set("kWarpColumns", shape_.warp_columns);
     set("kStages", stages_of(product_, shape_));
     set("kSplits", shape_.splits);
+    set("kZeroCode", product_.zero_code);
     set("kIsWindow", product_.windows ? 1 : 0);
     set("kLeftPacks", left_packs() ? 1 : 0);
     set("kRightPacks", packs(product_.right) ? 1 : 0);
@@ -176,6 +178,23 @@ class TileWriter {
     return made;
   }
 
+  std::string_view sum_type() const { return tensor::is_floating(product_.type) ? "float" : "int32"; }
+  std::string_view plain_type() const { return product_.gives_integers ? "int32" : "float"; }
+
+  // `corrected`: a sum with the share that zero points have in it taken away.
+  std::string corrected_text(Launch& launch) const {
+    if (!product_.starts) return "#define corrected(sum, column) (sum)\n";
+    const size_t at = launch.pointers.size();
+    launch.pointers.push_back(*product_.starts);
+    const std::string start = fmt::format("((const int32*)p.at[{}])[column]", at);
+    if (!product_.zero) return "#define corrected(sum, column) ((sum) + " + start + ")\n";
+    launch.pointers.push_back(*product_.zero);
+    return fmt::format("#define corrected(sum, column) ((sum) + {} * (int32)*(const {}*)p.at[{}])\n", start,
+                       element_type(product_.zero_type), at + 1);
+  }
+  // The column of result n of an item among those of all items.
+  static std::string_view column() { return "(item) * work.columns + (n)"; }
+
   // `take_sum` of parts of the depth.
   std::string partial_text(Launch& launch) const {
     const size_t at = launch.pointers.size();
@@ -184,8 +203,8 @@ class TileWriter {
     launch.add(results());
     return fmt::format(
         "#define take_sum(p, work, item, split, m, n, sum) \\\n"
-        "  ((float*)p.at[{}])[(int64)(split) * p.n[{}] + {}] = (float)(sum)\n",
-        at, count, place());
+        "  (({}*)p.at[{}])[(int64)(split) * p.n[{}] + {}] = split == 0 ? corrected(sum, {}) : (sum)\n",
+        sum_type(), at, count, place(), column());
   }
 
   // The place of result (m, n) of an item in the order of the result's memory.
@@ -196,13 +215,10 @@ class TileWriter {
   }
 
   // `finish`, and `take_sum` that calls it.
-  std::string finish_text(Launch& launch) {
-    ElementSite site = site_;
-    site.add_to(launch);
-    std::string made = std::string("DEVICE void finish(const Params& p, uint32 first, float plain) {\n");
-    made += site.offsets() + site.loads() + site.body() + site.store() + "}\n";
-    return made +
-           fmt::format("#define take_sum(p, work, item, split, m, n, sum) finish(p, {}, (float)(sum))\n", place());
+  std::string taken_text(Launch& launch) const {
+    return finish_text(site_, launch, plain_type()) +
+           fmt::format("#define take_sum(p, work, item, split, m, n, sum) finish(p, {}, ({})corrected(sum, {}))\n",
+                       place(), plain_type(), column());
   }
 
   const TileProduct& product_;

@@ -30,6 +30,12 @@ struct TileProduct {
   std::optional<ConvGeometry> windows;  // the rows of the left are windows of a picture, and items are groups
   int64_t pixel = 0;                    // elements from pixel to pixel of that picture
   std::vector<Buffer> constants;
+  // of integers
+  int32_t zero_code = 0;          // in the place of what a window does not see
+  std::optional<Pointer> starts;  // of int32, by column of all items: is added to each sum
+  std::optional<Pointer> zero;    // a code by which the starts are multiplied first
+  tensor::DType zero_type = tensor::DType::undefined;
+  bool gives_integers = false;  // the site takes them
 
   int64_t item_count() const;
 };

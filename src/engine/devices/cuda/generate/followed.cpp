@@ -1,0 +1,63 @@
+#include "engine/devices/cuda/generate/followed.h"
+
+#include <fmt/format.h>
+
+namespace assay::engine::cuda {
+
+namespace {
+
+// The site of the nodes from `done` on; `given` makes what they are given of `plain` and of operands from number
+// `inputs` of the chain on.
+template <typename Given>
+std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<ElementOperand> added,
+                                   const Given& given) {
+  const std::optional<Chain> chain = find_chain(layer, done, layer.result(layer.nodes[done - 1], 0));
+  std::optional<ElementText> text = chain ? chain_text(layer, *chain) : std::nullopt;
+  if (!text) return std::nullopt;
+  std::vector<ElementOperand> operands;
+  for (const int input : text->inputs) {
+    operands.push_back({input_pointer(static_cast<size_t>(input)), layer.inputs[static_cast<size_t>(input)]});
+  }
+  text->statements = "    const float given = " + given(operands.size()) + ";\n" + text->statements;
+  operands.insert(operands.end(), added.begin(), added.end());
+  return ElementSite(std::move(*text), std::move(operands), {output_pointer(0), layer.outputs[0]});
+}
+
+}  // namespace
+
+std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias) {
+  if (bias.input < 0) return site_of(layer, done, {}, [](size_t) { return std::string("plain"); });
+  if (!is_read_as_float(bias.desc.dtype)) return std::nullopt;
+  return site_of(layer, done, {{input_pointer(static_cast<size_t>(bias.input)), bias.desc}},
+                 [](size_t first) { return fmt::format("plain + x{}", first); });
+}
+
+std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
+                                                const ElementOperand& bias) {
+  return site_of(layer, done, {factors, bias},
+                 [](size_t first) { return fmt::format("plain * x{} + x{}", first, first + 1); });
+}
+
+Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
+  if (form.bias < 0) return {};
+  return {form.bias, along_channels(layer.inputs[static_cast<size_t>(form.bias)], layer.outputs[0])};
+}
+
+std::string finish_text(ElementSite site, Launch& launch, std::string_view plain) {
+  site.add_to(launch);
+  return fmt::format("DEVICE void finish(const Params& p, uint32 first, {} plain) {{\n", plain) + site.offsets() +
+         site.loads() + site.body() + site.store() + "}\n";
+}
+
+bool has_channels_last_order(const TensorDesc& out) {
+  return memory_order(out) == memory_order(make_desc(out.dtype, out.dims, Layout::channels_last));
+}
+
+TensorDesc along_channels(const TensorDesc& vector, const TensorDesc& out) {
+  TensorDesc desc{vector.dtype, tensor::Shape(out.dims.size() - 1, 1), tensor::Shape(out.dims.size() - 1, 0)};
+  desc.dims[0] = vector.dims.back();
+  desc.strides[0] = vector.strides.back();
+  return desc;
+}
+
+}  // namespace assay::engine::cuda

@@ -1,0 +1,33 @@
+#pragma once
+
+#include "engine/devices/cuda/generate/element_site.h"
+#include "engine/layers/convolution.h"
+
+namespace assay::engine::cuda {
+
+// The bias of a product or convolution: an input of the layer, as it is broadcast to the result.
+struct Bias {
+  int input = -1;  // -1: none
+  TensorDesc desc = {};
+};
+
+// The site of all that follows a product in its layer: its bias, and the nodes from `done` on. Its text is given the
+// product as `plain`. Nullopt: a node has no text.
+std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias);
+
+// The same of integers: the product is multiplied by factors, and the bias is added.
+std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
+                                                const ElementOperand& bias);
+// The bias of a convolution.
+Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
+
+// `finish(p, first, plain)`, which computes and writes the result at `first`; adds what it needs to the launch.
+// `plain`: the type of the product.
+std::string finish_text(ElementSite site, Launch& launch, std::string_view plain = "float");
+
+// True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.
+bool has_channels_last_order(const TensorDesc& out);
+// A vector of channels as an operand of a result whose second dim they are.
+TensorDesc along_channels(const TensorDesc& vector, const TensorDesc& out);
+
+}  // namespace assay::engine::cuda

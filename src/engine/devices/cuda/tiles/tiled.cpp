@@ -1,0 +1,80 @@
+#include "engine/devices/cuda/tiles/tiled.h"
+
+#include "engine/devices/cuda/generate/followed.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+// The name of a shape among the variants: `128x64/2`, with the parts of the depth.
+std::string name_of(const TileShape& shape) { return fmt::format("{}x{}/{}", shape.rows, shape.columns, shape.splits); }
+
+void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {
+  const ConvGeometry& g = form.geometry;
+  const int64_t channels = g.channels / g.groups, taps = g.kernel_height * g.kernel_width;
+  const int64_t stride = padded_depth(product.depth, form.weights->dtype());
+  product.right = {{}, stride, 1, {product.columns * stride}};
+  if (!packs) return;
+  const auto at = [&](const WeightPlace& place) {
+    return (place.column * channels + place.depth % channels) * taps + place.depth / channels;
+  };
+  product.constants.push_back(ColumnPacker(layer, *form.weights).pack(g.out_channels, product.depth, "filters", at));
+  product.right.pointer = fixed_pointer(product.constants.back().first);
+}
+
+}  // namespace
+
+int64_t padded_depth(int64_t depth, tensor::DType dtype) {
+  const int64_t pack = 128 / tensor::bit_width(dtype);
+  return (depth + pack - 1) / pack * pack;
+}
+
+void set_right(const Layer& layer, const tensor::Tensor& weights, const ProductGeometry& g, bool packs,
+               TileProduct& product) {
+  const int64_t stride = padded_depth(g.depth, weights.dtype());
+  product.right = {{}, stride, 1, std::vector<int64_t>(product.items.size(), 0)};
+  if (!packs) return;
+  const auto at = [&](const WeightPlace& place) { return place.depth * g.right_row + place.column * g.right_column; };
+  const std::string form = fmt::format("columns/{}x{}", g.right_row, g.right_column);
+  product.constants.push_back(ColumnPacker(layer, weights).pack(g.columns, g.depth, form, at));
+  product.right.pointer = fixed_pointer(product.constants.back().first);
+}
+
+std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionForm& form, bool packs) {
+  const ConvGeometry& g = form.geometry;
+  const TensorDesc& data = layer.inputs[static_cast<size_t>(form.data)];
+  const bool lies_well = has_layout(data, Layout::channels_last) && has_channels_last_order(layer.outputs[0]);
+  if (g.is_transposed || !lies_well) return std::nullopt;
+  TileProduct product{.type = data.dtype,
+                      .rows = g.batch * g.out_height * g.out_width,
+                      .columns = g.out_channels / g.groups,
+                      .depth = g.kernel_height * g.kernel_width * (g.channels / g.groups),
+                      .items = {g.groups},
+                      .left = {input_pointer(static_cast<size_t>(form.data)), 0, 1, {g.channels / g.groups}},
+                      .windows = g,
+                      .pixel = g.channels};
+  set_filters(layer, form, packs, product);
+  return product;
+}
+
+std::vector<std::string> Tiled::variants(const Layer& layer) const {
+  std::vector<std::string> names;
+  const std::optional<Found> found = find(layer, false);
+  if (!found) return names;
+  for (const TileShape& shape : tile_shapes(found->product, programs().card().multiprocessors())) {
+    names.push_back(name_of(shape));
+  }
+  return names;
+}
+
+std::unique_ptr<Kernel> Tiled::make(const Layer& layer, std::string_view variant) const {
+  std::optional<Found> found = find(layer, true);
+  if (!found) return {};
+  for (const TileShape& shape : tile_shapes(found->product, programs().card().multiprocessors())) {
+    if (!variant.empty() && name_of(shape) != variant) continue;
+    std::optional<Launches> launches = tile_launches(programs(), found->product, shape, std::move(found->site));
+    return launches ? make_kernel(std::move(*launches)) : nullptr;
+  }
+  return {};
+}
+
+}  // namespace assay::engine::cuda
