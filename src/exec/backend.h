@@ -34,6 +34,17 @@ struct Probe {
   std::vector<std::string> providers;
 };
 
+// A device of this machine besides the processor, or what is missing for one.
+struct DeviceProbe {
+  std::string name = {};  // `NVIDIA H200`
+  std::string kind;       // `cuda:0`
+  uint64_t memory_bytes = 0;
+  std::string capability = {};  // `9.0`
+  std::string driver = {};      // `CUDA 13.0`
+  std::string compiler = {};    // `NVRTC 13.0`
+  std::string problem = {};     // empty: it can be used
+};
+
 // A reason why a backend cannot run a node; an invalid node: the model as a whole.
 struct Refusal {
   ir::NodeId node;
@@ -65,6 +76,10 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const { return name(); }  // `ONNX Runtime`
   virtual BackendTraits traits() const { return {}; }
+  // Its name as a side of a comparison, which also says the device: `engine-cuda`.
+  virtual std::string side_name(const Settings&) const { return std::string(name()); }
+  // Devices besides the processor that it can compute on, or why not.
+  virtual std::vector<DeviceProbe> devices(const LibrarySearch&) const { return {}; }
   virtual std::vector<Setting> settings() const { return {}; }
   // The narrowest type in which it may compute in the place of the declared ones; nullopt: it keeps to those.
   virtual std::optional<tensor::DType> least_type(const Settings&) const { return {}; }

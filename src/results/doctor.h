@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,9 +17,21 @@ struct BackendHealth {
   std::vector<std::string> tried;  // places that were looked at, with what was there
 };
 
+// A device besides the processor, or what is missing for one.
+struct DeviceHealth {
+  std::string name;  // empty: there is none
+  std::string kind;  // `cuda:0`
+  uint64_t memory_bytes = 0;
+  std::string capability;
+  std::string driver;
+  std::string compiler;  // of kernels
+  std::string problem;   // empty: it can be used
+};
+
 struct DoctorReport {
   std::string python;  // the interpreter whose packages are looked at; empty: none found
   std::vector<BackendHealth> backends;
+  std::vector<DeviceHealth> devices;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };
 

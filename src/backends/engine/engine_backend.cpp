@@ -1,5 +1,6 @@
 #include "backends/engine/engine_backend.h"
 
+#include "backends/engine/cards.h"
 #include "backends/engine/engine_session.h"
 #include "backends/engine/plans.h"
 #include "base/error.h"
@@ -16,6 +17,12 @@ class EngineBackend final : public exec::Backend {
   std::string_view title() const override { return "the engine"; }
   exec::BackendTraits traits() const override {
     return {.has_plans = true, .builds_engines = true, .takes_quantized_copies = true, .widens_float16 = true};
+  }
+  std::string side_name(const exec::Settings& settings) const override {
+    return asks_for_card(settings) ? "engine-cuda" : "engine";
+  }
+  std::vector<exec::DeviceProbe> devices(const exec::LibrarySearch& search) const override {
+    return examine_cards(search);
   }
   std::vector<exec::Setting> settings() const override { return declared_engine_settings(); }
   std::optional<tensor::DType> least_type(const exec::Settings& settings) const override {

@@ -27,6 +27,15 @@ void print_health(const results::BackendHealth& backend, Log& log) {
   for (const std::string& place : backend.tried) log.report(LogLevel::verbose, place);
 }
 
+void print_device(const results::DeviceHealth& device, Log& log) {
+  if (!device.problem.empty()) {
+    log.info(fmt::format("{:<8} | not usable | {}", device.kind, device.problem));
+    return;
+  }
+  log.info(fmt::format("{:<8} | usable | {} | {} GiB | capability {} | {} | {}", device.kind, device.name,
+                       device.memory_bytes >> 30, device.capability, device.driver, device.compiler));
+}
+
 // Says what the variable of the peer does not do here.
 void print_about_installing(Log& log) {
   const char* const wish = std::getenv("POLYGRAPHY_AUTOINSTALL_DEPS");
@@ -44,6 +53,7 @@ int run_doctor(const Arguments& arguments, Environment& environment) {
   environment.log.info(fmt::format("{:<8} | {}", "python", python.empty() ? "none found" : printable(python)));
   results::DoctorReport report = tasks::doctor(
       wanted, search, [&](const results::BackendHealth& backend) { print_health(backend, environment.log); });
+  for (const results::DeviceHealth& device : report.devices) print_device(device, environment.log);
   print_about_installing(environment.log);
   report.timings = {{"total_seconds", total.seconds()}};
   if (wants_json(arguments)) write_json(arguments, environment, report::doctor_json(report));

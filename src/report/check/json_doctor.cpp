@@ -16,6 +16,18 @@ void write_backend(JsonWriter& json, const results::BackendHealth& backend) {
   json.end_object();
 }
 
+void write_device(JsonWriter& json, const results::DeviceHealth& device) {
+  json.begin_object();
+  json.field("name", device.name);
+  json.field("kind", device.kind);
+  json.field("memory_bytes", device.memory_bytes);
+  json.field("capability", device.capability);
+  json.field("driver", device.driver);
+  json.field("compiler", device.compiler);
+  json.field("problem", device.problem);
+  json.end_object();
+}
+
 }  // namespace
 
 std::string doctor_json(const results::DoctorReport& report) {
@@ -23,6 +35,7 @@ std::string doctor_json(const results::DoctorReport& report) {
   JsonWriter& json = out.json;
   json.field("python", report.python);
   write_list(json, "backends", report.backends, write_backend);
+  write_list(json, "devices", report.devices, write_device);
   return out.end(report.timings);
 }
 

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -39,21 +40,29 @@ void summarize(results::BenchSide& side, std::span<const double> percentiles) {
   if (side.wall_seconds > 0) side.throughput = static_cast<double>(side.samples.size()) / side.wall_seconds;
 }
 
-// `engine:bf16+strict`: a backend, and settings of it that are on.
+// `engine:cuda:bf16+strict`: a backend, and its device and settings that are on.
 std::string backend_of(const std::string& side) { return side.substr(0, side.find(':')); }
 
 std::vector<std::string> settings_of(const std::string& side) {
-  const size_t colon = side.find(':');
   std::vector<std::string> settings;
+  const size_t colon = side.find(':');
   if (colon == std::string::npos) return settings;
-  for (const std::string_view word : split(std::string_view(side).substr(colon + 1), '+')) settings.emplace_back(word);
+  for (const std::string_view part : split(std::string_view(side).substr(colon + 1), ':')) {
+    for (const std::string_view word : split(part, '+')) settings.emplace_back(word);
+  }
   return settings;
 }
+
+// Devices as words of a side.
+constexpr std::string_view kDeviceSetting = "device";
+constexpr std::array<std::string_view, 2> kDeviceWords = {"cpu", "cuda"};
+bool is_device(std::string_view word) { return std::ranges::find(kDeviceWords, word) != kDeviceWords.end(); }
 
 void check_side(const std::string& side) {
   std::vector<std::string> known;
   for (const exec::Setting& setting : exec::make_backend(backend_of(side))->settings()) {
     if (setting.kind == exec::Setting::Kind::flag && !setting.is_ignored) known.emplace_back(setting.name);
+    if (setting.name == kDeviceSetting) known.insert(known.end(), kDeviceWords.begin(), kDeviceWords.end());
   }
   for (const std::string& word : settings_of(side)) {
     if (std::ranges::find(known, word) != known.end()) continue;
@@ -204,7 +213,10 @@ class BenchJob {
     exec::SessionOptions session = request_.session;
     session.on_layer = layer_counter(observer_);
     if (&side != &bench().sides[0]) session.values.clear();
-    for (const std::string& setting : settings_of(side.backend)) session.settings.set(setting, {});
+    for (const std::string& setting : settings_of(side.backend)) {
+      is_device(setting) ? session.settings.set(std::string(kDeviceSetting), {setting})
+                         : session.settings.set(setting, {});
+    }
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
     const ir::Model& model = model_of(side, session);
     if (request_.save_plan.empty()) return backend.prepare(model, session, told);

@@ -71,6 +71,11 @@ results::DoctorReport doctor(const std::vector<std::string>& backends, const exe
   for (const std::string& name : backends.empty() ? backend_names() : backends) {
     report.backends.push_back(examine(name, search));
     if (on_backend) on_backend(report.backends.back());
+    for (exec::DeviceProbe& device : exec::make_backend(name)->devices(search)) {
+      report.devices.push_back({std::move(device.name), std::move(device.kind), device.memory_bytes,
+                                std::move(device.capability), std::move(device.driver), std::move(device.compiler),
+                                std::move(device.problem)});
+    }
   }
   return report;
 }

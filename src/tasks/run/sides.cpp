@@ -108,8 +108,9 @@ void add_live(const RunRequest& request, Sides& sides, std::set<std::string, std
   const auto live = std::make_shared<LiveSides>(request, sides.subject, observer);
   std::map<std::string, size_t> numbers;
   for (size_t i = 0; i < request.backends.size(); ++i) {
-    const std::string plain(exec::make_backend(request.backends[i])->name());
-    const auto word = request.words.find(plain);
+    const exec::BackendPtr backend = exec::make_backend(request.backends[i]);
+    const std::string plain = backend->side_name(request.session.settings);
+    const auto word = request.words.find(std::string(backend->name()));
     const std::string& called = word == request.words.end() ? plain : word->second;
     const std::string name = distinct_name(runner_name(called, numbers[plain]++), taken);
     taken.insert(name);

@@ -36,8 +36,7 @@ constexpr std::array<std::string_view, 24> kFlagsWithoutEffect = {"--useCudaGrap
                                                                   "--pluginInstanceNorm",
                                                                   "--distributiveIndependence",
                                                                   "--excludeLeanRuntime"};
-constexpr std::array<std::string_view, 16> kValuesWithoutEffect = {"--output",
-                                                                   "--device",
+constexpr std::array<std::string_view, 15> kValuesWithoutEffect = {"--output",
                                                                    "--useDLACore",
                                                                    "--profilingVerbosity",
                                                                    "--sparsity",

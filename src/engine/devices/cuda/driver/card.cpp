@@ -75,11 +75,14 @@ int Card::attribute(Attribute wanted) const {
   return value;
 }
 
-uint64_t Card::free_bytes() const {
+uint64_t Card::free_bytes() const { return sizes_of_memory().first; }
+uint64_t Card::memory_bytes() const { return sizes_of_memory().second; }
+
+std::pair<uint64_t, uint64_t> Card::sizes_of_memory() const {
   enter();
   size_t free = 0, all = 0;
   driver_.check(api().memory_info(&free, &all), "the size of its memory");
-  return free;
+  return {free, all};
 }
 
 Buffer Card::allocate(uint64_t size_bytes) const {

@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 
 #include "engine/device/buffer.h"
 #include "engine/devices/cuda/driver/driver.h"
@@ -34,12 +35,14 @@ class Card : public std::enable_shared_from_this<Card> {
   // Error (limit) that names what is free.
   Buffer allocate(uint64_t size_bytes) const;
   uint64_t free_bytes() const;
+  uint64_t memory_bytes() const;
   // A number that kernels set when they meet an index that is out of range; take_fault() also clears it.
   DevicePointer fault() const { return reinterpret_cast<DevicePointer>(fault_); }
   bool take_fault() const;
 
  private:
   int attribute(Attribute wanted) const;
+  std::pair<uint64_t, uint64_t> sizes_of_memory() const;  // that is free, and all
 
   const Driver& driver_;
   int number_;
