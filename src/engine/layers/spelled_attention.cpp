@@ -41,7 +41,7 @@ class Matcher : NodeRun {
   ir::ValueId given() const { return model_[nodes_[at_ - 1]].results.front(); }
   bool is_float(ir::ValueId value) const {
     const std::optional<TensorDesc> desc = value.valid() ? find_desc(model_, inference_, value) : std::nullopt;
-    const bool has_type = desc && (desc->dtype == tensor::DType::float32 || desc->dtype == tensor::DType::bfloat16);
+    const bool has_type = desc && is_short_float(desc->dtype);
     return has_type && desc->count() > 0;
   }
 

@@ -127,6 +127,7 @@ class LayerFormer {
       return std::ranges::any_of(nodes, [this](NodeId node) { return taken_.contains(node); });
     };
     if (group.empty() || is_taken(group)) return;
+    if (!is_joined(inference_.type(model_[group.back()].results.front()).dtype)) return;
     for (const std::vector<NodeId>& cache :
          cache_groups(model_, inference_, group, [this](ValueId v) { return constant(v); })) {
       if (!is_taken(cache)) group.insert(group.begin(), cache.begin(), cache.end());
@@ -145,14 +146,18 @@ class LayerFormer {
            });
   }
 
+  // True for floats in which products and attention are joined with others: float16 where a device multiplies it.
+  bool is_joined(tensor::DType dtype) const {
+    return is_short_float(dtype) && (dtype != tensor::DType::float16 || rules_.has(dtype));
+  }
+
   bool is_seed(NodeId id) const {
     const ir::Node& node = model_[id];
     if (is_elementwise(inference_, model_, id)) return true;
     const bool is_product = std::ranges::find(kProducts, model_.text(node.op)) != kProducts.end();
     if (!is_product || !model_.text(node.domain).empty() || inference_.callees()[id].op == nullptr) return false;
     const ops::Type& type = inference_.type(node.results.front());
-    const bool is_float = type.dtype == tensor::DType::float32 || type.dtype == tensor::DType::bfloat16;
-    return type.is_tensor() && is_float && type.dims &&
+    return type.is_tensor() && is_joined(type.dtype) && type.dims &&
            std::ranges::all_of(*type.dims, [](const ops::Dim& dim) { return dim.is_number(); });
   }
 

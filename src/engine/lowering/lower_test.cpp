@@ -225,6 +225,20 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
 
 const LoweringRules kOnlyFloat32 = {.computes = {tensor::DType::float32}};
 
+TEST(Lower, products_of_float16_are_joined_where_a_device_multiplies_it) {
+  const char* const text =
+      "g (float16[4,8] x, float16[8,6] w) => (float16[4,6] y) { a = MatMul(x, w) b = Relu(a) y = Neg(b) }";
+  const auto lowered = [&](const LoweringRules& rules) {
+    ir::Model model = parsed(with_header(text));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, {.rules = rules});
+    return model;
+  };
+  const LoweringRules halves = {.computes = {tensor::DType::float32, tensor::DType::float16}};
+  EXPECT_EQ(ops_of(lowered(halves)), std::vector<std::string>{"MatMul_Relu_Neg_0"});
+  EXPECT_EQ(ops_of(lowered(kOnlyFloat32)), (std::vector<std::string>{"Cast", "Cast", "MatMul_Relu_Neg_0", "Cast"}));
+}
+
 // Without instructions for bfloat16, a permission is used for weights that few rows are multiplied by, and a model of
 // bfloat16 computes in float32.
 TEST(Lower, where_nothing_multiplies_bfloat16_operators_are_float32) {

@@ -41,7 +41,7 @@ class Attention final : public Implementation {
     if (const auto* const query = form_as<GroupQuery>(layer))
       return layer.lies_plainly() ? make_group_query(*query) : nullptr;
     std::optional<AttentionGeometry> g = attention_geometry(layer);
-    if (!g || !has_dense_rows(*g)) return nullptr;
+    if (!g || g->dtype == tensor::DType::float16 || !has_dense_rows(*g)) return nullptr;
     multiply_where_exact(*g);
     join_rows_of_heads(*g);
     return make_attention(std::move(*g));
