@@ -1,6 +1,6 @@
 """Random graphs through our reference, our engine and our inference, beside ONNX Runtime and onnx's shape inference.
 
-    random_graphs_test.py INFER_TOOL [--seed N|random] [--count K] [--draw I]
+    random_graphs_test.py INFER_TOOL [--seed N|random] [--count K] [--draw I] [--backends NAME...]
 
 Graphs of 5 to 30 nodes with computed shapes, conditional branches and calls of a local function; inputs have symbolic
 dims. Every value of the graph is compared: the reference and the engine, also on the far device of tests/support, must
@@ -52,7 +52,8 @@ def array_fault(ours, theirs):
 
 
 class Judge:
-    def __init__(self, infer_tool, folder):
+    def __init__(self, infer_tool, folder, backends=BACKENDS):
+        self.backends = backends
         self.infer_tool = sides.Tool(infer_tool)
         self.run_tool = sides.Tool(infer_tool.parent / "run_tool")
         self.folder = folder
@@ -71,7 +72,7 @@ class Judge:
 
     def run(self, model, feeds, real):
         path = models.save(model, feeds, self.folder / "all")
-        return [f"{backend}: {fault}" for backend in BACKENDS for fault in self.run_on(backend, path, real)]
+        return [f"{backend}: {fault}" for backend in self.backends for fault in self.run_on(backend, path, real)]
 
     def run_on(self, backend, path, real):
         answer = self.run_tool.ask("\t".join(map(str, (path, path.parent, path.parent, backend))))
@@ -117,11 +118,13 @@ def save_failure(options, number, builder):
 
 
 def main():
-    options = arguments.parse(arguments.parser("infer_tool", DEFAULT_SEED, DEFAULT_COUNT))
+    parser = arguments.parser("infer_tool", DEFAULT_SEED, DEFAULT_COUNT)
+    parser.add_argument("--backends", nargs="+", default=BACKENDS)
+    options = arguments.parse(parser)
     start, failed = time.monotonic(), 0
     numbers = [options.draw] if options.draw is not None else range(options.count)
     with tempfile.TemporaryDirectory() as folder:
-        judge = Judge(options.infer_tool, pathlib.Path(folder))
+        judge = Judge(options.infer_tool, pathlib.Path(folder), options.backends)
         for number in numbers:
             builder = Builder(Rng(f"{options.seed}:{number}"))
             builder.build()

@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <set>
+#include <string>
 
 #include "base/error.h"
 #include "base/temporary_folder.h"
@@ -17,15 +19,14 @@ namespace assay::testing_support {
 class HostCompiler final : public engine::cuda::Compiler {
  public:
   HostCompiler() {
+    if (std::getenv("ASSAY_NVRTC") == nullptr) return;
     std::string reason;
-    if (std::getenv("ASSAY_NVRTC") != nullptr) nvrtc_ = engine::cuda::nvrtc::Library::find({}, reason);
+    nvrtc_ = engine::cuda::nvrtc::Library::find({}, reason);
+    if (nvrtc_ == nullptr) fail(ErrorCode::backend, "{}", reason);
   }
   std::string identity() const override { return "g++ over " + std::string(kMachine); }
   std::vector<std::byte> compile(const std::string& text, const std::string& architecture) const override {
-    if (nvrtc_ != nullptr) {
-      for (const char* const card : {"sm_80", "sm_120"}) nvrtc_->compile(text, card);
-      nvrtc_->compile(text, architecture);
-    }
+    if (nvrtc_ != nullptr) compile_for_cards(text, architecture);
     const TemporaryFolder folder;
     const std::filesystem::path source = folder.path() / "kernel.cpp", library = folder.path() / "kernel.so";
     std::ofstream(source) << text;
@@ -47,6 +48,16 @@ class HostCompiler final : public engine::cuda::Compiler {
   mutable std::atomic<int> compiled = 0;
 
  private:
+  // Instructions of matrices differ from card to card: the first text with such ones of each type is compiled for all.
+  void compile_for_cards(const std::string& text, const std::string& architecture) const {
+    nvrtc_->compile(text, architecture);
+    if (text.find("multiply_add(sums") == std::string::npos) return;
+    const size_t type = text.find("typedef", text.find("struct Params"));
+    static std::set<std::string> seen;
+    if (!seen.insert(text.substr(type, text.find(';', type) - type)).second) return;
+    for (const char* const card : {"sm_80", "sm_86", "sm_89", "sm_120"}) nvrtc_->compile(text, card);
+  }
+
   const engine::cuda::nvrtc::Library* nvrtc_ = nullptr;
   static constexpr const char* kMachine = ASSAY_SOURCE_DIR "/tests/simt/machine.inc";
   // The kernel itself, behind the helpers of machine.cu, exchanges values between threads.

@@ -1,0 +1,135 @@
+"""The engine on a card: operator cases, ONNX's own tests, random graphs and benchmark models, in one report.
+
+    card.py BUILD [--report FILE] [--models NAME...]
+
+BUILD is the folder of a build, with bin/assay and tests/. Every part says how many passed; the status is 1 if one part
+failed something that the engine on the processor does not fail.
+"""
+
+import argparse
+import concurrent.futures
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import time
+
+ROOT = pathlib.Path(__file__).parents[2]
+sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench"), str(ROOT / "tests" / "interop")]
+import make_models  # noqa: E402
+import make_node_tests  # noqa: E402
+from conformance_exceptions import EXCEPTIONS  # noqa: E402
+
+WORKERS = min(12, os.cpu_count() or 1)
+MODELS = ["resnet50", "mobilenetv2", "yolov5s", "bert_base_s128", "gpt2_s128", "resnet50_qdq"]
+GRAPHS = 300
+
+
+class Report:
+    def __init__(self, path):
+        self.file = path.open("w") if path else None
+        self.failed = False
+
+    def add(self, line):
+        print(line, flush=True)
+        if self.file:
+            print(line, file=self.file, flush=True)
+
+    def part(self, name, seconds, passed, total, faults):
+        self.failed |= passed < total
+        self.add(f"{name:<28} {passed:>6,} of {total:>6,}   {seconds:6.1f} s")
+        for fault in faults[:20]:
+            self.add(f"    {fault[:200]}")
+
+
+def run(*command, seconds=900, **variables):
+    """Status and output of a command that has the card."""
+    environment = os.environ | {"ASSAY_DEVICE": "cuda"} | variables
+    done = subprocess.run([str(word) for word in command], env=environment, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, timeout=seconds, errors="replace")
+    return done.returncode, done.stdout
+
+
+def each(fn, items):
+    with concurrent.futures.ThreadPoolExecutor(WORKERS) as pool:
+        return list(pool.map(fn, items))
+
+
+def operator_cases(build):
+    files = sorted((ROOT / "tests" / "cases").glob("*/*.case"))
+    outputs = each(lambda file: run(build / "tests" / "op_cases", "--backend", "engine", file)[1], files)
+    passed = failed = 0
+    faults = []
+    for file, output in zip(files, outputs):
+        counts = re.search(r"(\d+) passed, (\d+) failed", output)
+        passed += int(counts[1]) if counts else 0
+        failed += int(counts[2]) if counts else 1
+        faults += [line for line in output.splitlines() if line.startswith("FAIL")] if counts else [f"{file}: {output}"]
+    return passed, passed + failed, faults
+
+
+def onnx_tests(build, folder):
+    make_node_tests.write_tests(folder, make_node_tests.KINDS)
+    patterns = [f"test_{letter}*" for letter in "abcdefghijklmnopqrstuvwxyz"] + ["[!t]*", "test_[!a-z]*"]
+    outputs = each(lambda pattern: run(build / "tests" / "onnx_cases", folder, "--backend", "engine", "--only",
+                                       pattern)[1], patterns)
+    passed = total = 0
+    faults = []
+    for output in outputs:
+        counts = re.search(r"all ([\d,]+)/([\d,]+)", output)
+        if counts:
+            passed += int(counts[1].replace(",", ""))
+            total += int(counts[2].replace(",", ""))
+        faults += [line for line in output.splitlines() if line.startswith("FAIL")]
+    known = [fault for fault in faults if fault.split()[1].rstrip(":") in EXCEPTIONS]
+    return passed + len(known), total, [fault for fault in faults if fault not in known]
+
+
+def random_graphs(build):
+    status, output = run(sys.executable, ROOT / "tests" / "interop" / "random_graphs_test.py",
+                         build / "tests" / "infer_tool", "--count", GRAPHS, "--backends", "engine")
+    return (GRAPHS if status == 0 else 0), GRAPHS, [] if status == 0 else output.splitlines()[-20:]
+
+
+def models(build, folder, names):
+    """Each model in float32, float16 and bfloat16 beside ONNX Runtime, with tolerances computed for it."""
+    passed, faults = 0, []
+    runs = [(name, flags) for name in names for flags in ([], ["--fp16"], ["--bf16"])]
+    for name, flags in runs:
+        path = make_models.make(folder, name)
+        status, output = run(build / "bin" / "assay", "run", path, "--engine", "--device", "cuda", *flags, "--onnxrt",
+                             "--tolerance", "auto")
+        passed += status == 0
+        if status:
+            faults.append(f"{name} {' '.join(flags)}: status {status}: {output.strip().splitlines()[-1]}")
+    return passed, len(runs), faults
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build", type=pathlib.Path)
+    parser.add_argument("--report", type=pathlib.Path)
+    parser.add_argument("--models", nargs="*", default=MODELS)
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/gpu"))
+    options = parser.parse_args()
+    report = Report(options.report)
+    options.folder.mkdir(parents=True, exist_ok=True)
+    status, output = run(options.build / "bin" / "assay", "doctor", "--engine")
+    report.add("\n".join(line for line in output.splitlines() if "cuda" in line))
+    if "cuda:0   | usable" not in output:
+        report.add("there is no card to test on")
+        return 3
+    parts = [("operator cases", lambda: operator_cases(options.build)),
+             ("tests of ONNX", lambda: onnx_tests(options.build, options.folder / "onnx")),
+             ("random graphs", lambda: random_graphs(options.build)),
+             ("benchmark models", lambda: models(options.build, options.folder / "models", options.models))]
+    for name, part in parts:
+        begin = time.monotonic()
+        passed, total, faults = part()
+        report.part(name, time.monotonic() - begin, passed, total, faults)
+    return 1 if report.failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
