@@ -76,7 +76,7 @@ class Backend {
   virtual std::string_view name() const = 0;
   virtual std::string_view title() const { return name(); }  // `ONNX Runtime`
   virtual BackendTraits traits() const { return {}; }
-  // Its name as a side of a comparison, which also says the device: `engine-cuda`.
+  // Name of its side in a comparison, which also says the device: `engine-cuda`.
   virtual std::string side_name(const Settings&) const { return std::string(name()); }
   // Devices besides the processor that it can compute on, or why not.
   virtual std::vector<DeviceProbe> devices(const LibrarySearch&) const { return {}; }

@@ -29,7 +29,7 @@ std::optional<int> whole_number(std::string_view text) {
 // A device as users name it.
 struct AskedDevice {
   std::optional<int> card;    // nullopt: the processor
-  bool is_by_number = false;  // as trtexec names cards, which is no reason to stop where there is none
+  bool is_by_number = false;  // trtexec names cards so, and does without one where there is none
 };
 
 AskedDevice read_device(std::string_view name) {

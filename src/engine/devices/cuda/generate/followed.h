@@ -15,7 +15,7 @@ struct Bias {
 // product as `plain`. Nullopt: a node has no text.
 std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias);
 
-// The same of integers: the product is multiplied by factors, and the bias is added.
+// The site of a product of integers: it is multiplied by factors, and the bias is added.
 std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
                                                 const ElementOperand& bias);
 // The bias of a convolution.

@@ -60,8 +60,8 @@ class TileWriter {
     launch.grid = {static_cast<unsigned>((product_.rows + shape_.rows - 1) / shape_.rows),
                    static_cast<unsigned>((product_.columns + shape_.columns - 1) / shape_.columns),
                    static_cast<unsigned>(product_.item_count() * shape_.splits)};
-    launch.shared_bytes =
-        static_cast<unsigned>(stages_of(product_, shape_) * (shape_.rows + shape_.columns) * step_bytes(product_));
+    launch.shared_bytes = static_cast<unsigned>(int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
+                                                step_bytes(product_));
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
     const std::string taken = corrected + (shape_.splits > 1 ? partial_text(launch) : taken_text(launch));

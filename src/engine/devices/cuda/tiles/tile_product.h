@@ -30,7 +30,7 @@ struct TileProduct {
   std::optional<ConvGeometry> windows;  // the rows of the left are windows of a picture, and items are groups
   int64_t pixel = 0;                    // elements from pixel to pixel of that picture
   std::vector<Buffer> constants;
-  // of integers
+  // Facts of products of integers.
   int32_t zero_code = 0;          // in the place of what a window does not see
   std::optional<Pointer> starts;  // of int32, by column of all items: is added to each sum
   std::optional<Pointer> zero;    // a code by which the starts are multiplied first
