@@ -1,6 +1,7 @@
 #include "backends/engine/engine_settings.h"
 
 #include "backends/engine/builder_settings.h"
+#include "backends/engine/cards.h"
 #include "backends/engine/ignored_settings.h"
 #include "backends/engine/setting_names.h"
 #include "base/error.h"
@@ -148,7 +149,7 @@ std::vector<exec::Setting> declared_engine_settings() {
 
 std::optional<tensor::DType> least_engine_type(const exec::Settings& settings) {
   if (settings.has(kBfloat16) || settings.has(kBest)) return tensor::DType::bfloat16;
-  if (settings.has(kFloat16) && settings.has(kStrict)) return tensor::DType::float16;
+  if (settings.has(kFloat16) && (settings.has(kStrict) || asks_for_card(settings))) return tensor::DType::float16;
   return std::nullopt;
 }
 

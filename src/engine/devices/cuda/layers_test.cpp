@@ -134,6 +134,10 @@ TEST(CardLayers, Attention) {
       "g (float[1,2,5,8] q, float[1,2,8,6] k, float[1,2,6,4] v, float[1,1,5,6] m) => (float[1,2,5,4] z) "
       "<float s = {0.35}> { a = MatMul(q, k) b = Mul(a, s) c = Add(b, m) d = Softmax(c) z = MatMul(d, v) }",
       {"attention.rows"});
+  check(
+      "g (float16[1,2,5,8] q, float16[1,2,8,6] k, float16[1,2,6,4] v) => (float16[1,2,5,4] z) "
+      "<float16 s = {0.35}> { a = MatMul(q, k) b = Mul(a, s) d = Softmax(b) z = MatMul(d, v) }",
+      {"attention.rows"}, 5e-3);
 }
 
 TEST(CardLayers, Movement) {

@@ -62,9 +62,13 @@ class AttentionWriter {
     return count;
   }
   const TensorDesc& desc_of(const Matrices& matrices) const {
-    if (!matrices.exist()) return layer_.inputs[static_cast<size_t>(g_.q.input)];
     const auto number = static_cast<size_t>(matrices.input);
     return matrices.is_result ? layer_.outputs[number] : layer_.inputs[number];
+  }
+  // The type of its elements; where there are none, such as the text can read.
+  tensor::DType type_of(const Named& named) const {
+    if (named.matrices.exist()) return desc_of(named.matrices).dtype;
+    return named.place == "last" ? tensor::DType::int32 : tensor::DType::uint8;
   }
   static Pointer pointer_of(const Matrices& matrices) {
     if (!matrices.exist()) return input_pointer(0);
@@ -74,7 +78,7 @@ class AttentionWriter {
 
   void add(const Named& named) {
     const bool is_written = named.place == "out";
-    writer_.type(named.type, is_written ? layer_.outputs[0].dtype : desc_of(named.matrices).dtype);
+    writer_.type(named.type, is_written ? layer_.outputs[0].dtype : type_of(named));
     writer_.pointer(fmt::format("k{}", named.name), fmt::format("{}{}", is_written ? "" : "const ", named.type),
                     is_written ? output_pointer(0) : pointer_of(named.matrices));
     writer_.number(fmt::format("k{}Row", named.name), named.matrices.row);
