@@ -1,0 +1,194 @@
+// A model as typed arrays: items (boxes), values, edges, and who makes and uses what.
+
+import { Container } from "./columns.js";
+
+export const NONE = 0xffffffff;
+export const KIND = { group: 0, node: 1, input: 2, output: 3, body: 4, repeat: 5 };
+export const FLAG = { bodies: 1, shapes: 2, constants: 4, repeated: 8 };
+
+/** Offsets of the entries of each key in a list sorted by key. @param {ArrayLike<number>} keys @param {number} count */
+export function offsetsOf(keys, count) {
+  const offsets = new Uint32Array(count + 1);
+  for (let i = 0; i < keys.length; i++) if (keys[i] < count) offsets[keys[i] + 1]++;
+  for (let i = 0; i < count; i++) offsets[i + 1] += offsets[i];
+  return offsets;
+}
+
+/** Entries ordered by their key, in the order in which they stood. @param {ArrayLike<number>} keys @param {Uint32Array} offsets */
+export function orderedBy(keys, offsets) {
+  const next = offsets.slice();
+  const ordered = new Uint32Array(offsets[offsets.length - 1]);
+  for (let i = 0; i < keys.length; i++) if (keys[i] < offsets.length - 1) ordered[next[keys[i]]++] = i;
+  return ordered;
+}
+
+export class Scene {
+  /** @param {Container} container @param {number} number @param {string} title */
+  constructor(container, number, title) {
+    this.number = number;
+    this.title = title;
+    this.facts = container.head;
+    this.operators = container.head.operators || [];
+    for (const [name, type] of [["parent", "u32"], ["kind", "u8"], ["op", "u16"], ["flags", "u8"], ["first_child", "u32"],
+      ["children", "u32"], ["order", "u32"], ["last", "u32"], ["layer", "u32"], ["rank", "u32"], ["x", "f32"], ["y", "f32"],
+      ["w", "f32"], ["h", "f32"], ["cw", "f32"], ["ch", "f32"], ["repeat", "u32"], ["macs", "f64"], ["params", "f64"],
+      ["bytes", "f64"]]) {
+      this[name] = container.column(name, type);
+    }
+    this.count = this.parent.length;
+    this.names = container.text("name");
+    this.readValues(container);
+    this.readEdges(container);
+    this.chipTexts = container.text("chip");
+    this.chips = orderedLists(container.column("chip.item"), this.count);
+    this.lastOrder = 0;
+    for (let i = 0; i < this.count; i++) if (this.last[i] !== NONE && this.last[i] > this.lastOrder) this.lastOrder = this.last[i];
+    this.byOrder = null;
+    this.prefixes = new Map();
+  }
+
+  readValues(container) {
+    this.valueNames = container.text("value.name");
+    this.valueTypes = container.text("value.type");
+    this.producer = container.column("value.producer");
+    this.rail = container.column("value.rail", "u8");
+    this.values = this.producer.length;
+    this.useNode = container.column("use.node");
+    this.useValue = container.column("use.value");
+    this.madeNode = container.column("made.node");
+    this.madeValue = container.column("made.value");
+    this.usesOfValue = orderedLists(this.useValue, this.values);
+    this.usesOfNode = orderedLists(this.useNode, this.count);
+    this.madeOfNode = orderedLists(this.madeNode, this.count);
+    this.typeIds = null;
+  }
+
+  readEdges(container) {
+    this.edgeValue = container.column("edge.value");
+    this.edgeFrom = container.column("edge.from");
+    this.edgeTo = container.column("edge.to");
+    this.bendStart = container.column("edge.bend_start");
+    this.bendCount = container.column("edge.bend_count", "u16");
+    this.bendX = container.column("bend.x", "f32");
+    this.bendY = container.column("bend.y", "f32");
+    const groups = new Uint32Array(this.edgeFrom.length);
+    for (let e = 0; e < groups.length; e++) {
+      const end = this.edgeFrom[e] === NONE ? this.edgeTo[e] : this.edgeFrom[e];
+      groups[e] = end === NONE ? NONE : this.parent[end];
+    }
+    this.edgesOf = orderedLists(groups, this.count);
+  }
+
+  isGroup(item) {
+    const kind = this.kind[item];
+    return kind === KIND.group || kind === KIND.body || kind === KIND.repeat;
+  }
+
+  isOpenable(item) {
+    return this.children[item] > 0;
+  }
+
+  name(item) {
+    return this.names.at(item);
+  }
+
+  operator(item) {
+    return this.operators[this.op[item]] || "";
+  }
+
+  /** A short name of an item: its label, else its operator. */
+  label(item) {
+    return this.name(item) || this.operator(item) || `item ${item}`;
+  }
+
+  /** An item and the groups around it, from the inside out, without the whole model. */
+  ancestors(item) {
+    const found = [];
+    for (let at = this.parent[item]; at !== NONE && at !== 0 && found.length < 100000; at = this.parent[at]) found.push(at);
+    return found;
+  }
+
+  /** Names of the groups around an item, from the outside in. */
+  path(item) {
+    return this.ancestors(item).reverse().map((group) => this.name(group)).join(" › ");
+  }
+
+  /** A name without what the groups around it say already. */
+  shortName(item) {
+    const name = this.name(item);
+    const parent = this.parent[item];
+    if (parent === NONE || parent === 0) return name;
+    if (!this.prefixes.has(parent)) this.prefixes.set(parent, [parent, ...this.ancestors(parent)].reverse().filter((group) => !this.reference || this.reference(group)).map((group) => this.name(group)).join("."));
+    const prefix = this.prefixes.get(parent);
+    const begin = name.startsWith("/") ? 1 : 0;
+    const after = name[begin + prefix.length];
+    const fits = (after === "." || after === "/") && name.length > begin + prefix.length + 1 && name.slice(begin, begin + prefix.length).replaceAll("/", ".") === prefix.replaceAll("/", ".");
+    return fits ? name.slice(begin + prefix.length + 1) : name;
+  }
+
+  /** Values that a node reads. */
+  inputsOf(item) {
+    return this.usesOfNode.map(item, (use) => this.useValue[use]);
+  }
+
+  outputsOf(item) {
+    return this.madeOfNode.map(item, (made) => this.madeValue[made]);
+  }
+
+  consumersOf(value) {
+    return this.usesOfValue.map(value, (use) => this.useNode[use]);
+  }
+
+  /** Nodes before or after a node. */
+  neighbours(item, forward) {
+    const found = new Set();
+    if (forward) for (const value of this.outputsOf(item)) for (const node of this.consumersOf(value)) found.add(node);
+    else for (const value of this.inputsOf(item)) if (this.producer[value] !== NONE) found.add(this.producer[value]);
+    found.delete(item);
+    return [...found];
+  }
+
+  /** Nodes in execution order. @returns {Uint32Array} */
+  ordered() {
+    if (!this.byOrder) {
+      const nodes = [];
+      for (let i = 1; i < this.count; i++) if (!this.isGroup(i)) nodes.push(i);
+      this.byOrder = Uint32Array.from(nodes).sort((a, b) => this.order[a] - this.order[b] || a - b);
+    }
+    return this.byOrder;
+  }
+
+  /** A number for each distinct type of values; `types` has their texts. */
+  typeOf(value) {
+    if (!this.typeIds) {
+      this.types = [];
+      this.typeIds = new Uint32Array(this.values);
+      const known = new Map();
+      for (let v = 0; v < this.values; v++) {
+        const text = this.valueTypes.at(v);
+        let id = known.get(text);
+        if (id === undefined) known.set(text, (id = this.types.push(text) - 1));
+        this.typeIds[v] = id;
+      }
+    }
+    return this.typeIds[value];
+  }
+
+}
+
+/** Lists of entries by key: `of(key)` has the entries, `map` what a function makes of them. */
+function orderedLists(keys, count) {
+  const offsets = offsetsOf(keys, count);
+  const entries = orderedBy(keys, offsets);
+  return {
+    offsets,
+    entries,
+    size: (key) => offsets[key + 1] - offsets[key],
+    of: (key) => entries.subarray(offsets[key], offsets[key + 1]),
+    map(key, make) {
+      const found = [];
+      for (let i = offsets[key]; i < offsets[key + 1]; i++) found.push(make(entries[i]));
+      return found;
+    },
+  };
+}
