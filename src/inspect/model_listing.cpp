@@ -48,8 +48,6 @@ class Lister {
   bool is_listed(const ir::Node& node) const;
   bool is_read_by_listed(ir::ValueId value) const;
   results::InitializerInfo initializer(ir::ValueId id) const;
-  results::AttributeListing attribute_listing(const ir::Attribute& attribute) const;
-  results::AttributeListing::Value attribute_value(const ir::Attribute& attribute) const;
 
   const ir::Model& model_;
   const ListingOptions& options_;
@@ -146,45 +144,36 @@ void Lister::next_attribute(Level& level) {
   const ir::Attribute& attribute = level.attributes.front();
   level.attributes = level.attributes.subspan(1);
   for (const ir::GraphId body : attribute.graphs()) level.bodies.emplace_back(attribute.name(), body);
-  if (level.bodies.empty()) sink_.attribute(attribute_listing(attribute));
+  if (level.bodies.empty()) sink_.attribute(attribute_listing(model_, attribute));
 }
 
-results::AttributeListing Lister::attribute_listing(const ir::Attribute& attribute) const {
-  results::AttributeListing listing;
-  listing.name = model_.text(attribute.name());
-  listing.type = kAttributeWords[static_cast<size_t>(attribute.type())];
-  listing.reference = model_.text(attribute.reference_target());
-  if (!attribute.is_reference()) listing.value = attribute_value(attribute);
-  return listing;
-}
-
-results::AttributeListing::Value Lister::attribute_value(const ir::Attribute& attribute) const {
+results::AttributeListing::Value attribute_value(const ir::Model& model, const ir::Attribute& attribute) {
   switch (attribute.type()) {
     case AttributeType::integer:
       return attribute.integer();
     case AttributeType::floating:
       return static_cast<double>(attribute.floating());
     case AttributeType::string:
-      return std::string(model_.text(attribute.string()));
+      return std::string(model.text(attribute.string()));
     case AttributeType::integers:
       return std::vector<int64_t>(attribute.integers().begin(), attribute.integers().end());
     case AttributeType::floats:
       return std::vector<double>(attribute.floats().begin(), attribute.floats().end());
     case AttributeType::strings: {
       std::vector<std::string> texts;
-      for (const ir::Symbol item : attribute.strings()) texts.emplace_back(model_.text(item));
+      for (const ir::Symbol item : attribute.strings()) texts.emplace_back(model.text(item));
       return texts;
     }
     case AttributeType::type:
     case AttributeType::types: {
       std::vector<std::string> texts;
-      for (const ir::TypeId item : attribute.types()) texts.push_back(type_text(model_, item));
+      for (const ir::TypeId item : attribute.types()) texts.push_back(type_text(model, item));
       return texts;
     }
     case AttributeType::tensor:
     case AttributeType::tensors: {
       std::vector<const tensor::Tensor*> tensors;
-      for (const ir::TensorId item : attribute.tensors()) tensors.push_back(&model_[item].tensor);
+      for (const ir::TensorId item : attribute.tensors()) tensors.push_back(&model[item].tensor);
       return tensors;
     }
     default:
@@ -193,6 +182,15 @@ results::AttributeListing::Value Lister::attribute_value(const ir::Attribute& at
 }
 
 }  // namespace
+
+results::AttributeListing attribute_listing(const ir::Model& model, const ir::Attribute& attribute) {
+  results::AttributeListing listing;
+  listing.name = model.text(attribute.name());
+  listing.type = kAttributeWords[static_cast<size_t>(attribute.type())];
+  listing.reference = model.text(attribute.reference_target());
+  if (!attribute.is_reference()) listing.value = attribute_value(model, attribute);
+  return listing;
+}
 
 void list_model(const ir::Model& model, const ListingOptions& options, const results::ModelOverview& overview,
                 results::ModelListingSink& sink) {

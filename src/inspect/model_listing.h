@@ -25,4 +25,7 @@ struct ListingOptions {
 void list_model(const ir::Model& model, const ListingOptions& options, const results::ModelOverview& overview,
                 results::ModelListingSink& sink);
 
+// An attribute as listings show it; that of a body has no value. Tensors are those of the model.
+results::AttributeListing attribute_listing(const ir::Model& model, const ir::Attribute& attribute);
+
 }  // namespace assay::inspect

@@ -23,7 +23,7 @@ constexpr uint64_t kMostInnerBytes = 1024;  // of a constant that goes into the 
 
 class Outliner {
  public:
-  Outliner(PassRun& run, const NodeClasses& classes, const Repeat& repeat)
+  Outliner(PassRun& run, const NodeClasses& classes, const match::Repeat& repeat)
       : run_(run), model_(run.model()), edit_(run.edit()), classes_(classes), repeat_(repeat) {}
 
   bool run();
@@ -50,7 +50,7 @@ class Outliner {
   ir::Model& model_;
   ir::Edit& edit_;
   const NodeClasses& classes_;
-  const Repeat& repeat_;
+  const match::Repeat& repeat_;
   std::map<Values, size_t> input_numbers_;
   std::map<std::pair<size_t, uint32_t>, size_t> input_of_;  // by place and operand
   std::vector<Values> inputs_;
@@ -244,7 +244,7 @@ bool Outliner::run() {
 
 }  // namespace
 
-bool outline(PassRun& run, const NodeClasses& classes, const Repeat& repeat) {
+bool outline(PassRun& run, const NodeClasses& classes, const match::Repeat& repeat) {
   return Outliner(run, classes, repeat).run();
 }
 

@@ -1,17 +1,12 @@
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "passes/outline/outline_options.h"
+#include "match/repeats.h"
 #include "passes/pass.h"
 
 namespace assay::passes {
-
-// Parts of the main graph that are the same but for what they are given: runs of `length` neighbouring nodes.
-struct Repeat {
-  std::vector<size_t> starts;  // of each occurrence, among the nodes
-  size_t length = 0;
-};
 
 // The nodes of the main graph in order, as classes of nodes that are the same but for their operands. Nodes with
 // bodies, random ones, calls and those of unknown operators are each a class of their own.
@@ -19,7 +14,7 @@ class NodeClasses {
  public:
   explicit NodeClasses(PassRun& run);
   const std::vector<ir::NodeId>& nodes() const { return nodes_; }
-  uint32_t operator[](size_t place) const { return classes_[place]; }
+  std::span<const uint32_t> classes() const { return classes_; }
   size_t place_of(ir::NodeId node) const { return places_[node.index]; }
 
  private:
@@ -33,9 +28,7 @@ class NodeClasses {
   std::vector<size_t> places_;  // by node
 };
 
-// Repeats that save most nodes first. Their classes are the same; their wiring need not be.
-std::vector<Repeat> find_repeats(const NodeClasses& classes, const OutlineOptions& options);
 // Leaves of a repeat the occurrences that are wired like the first one.
-void keep_same_wiring(const ir::Model& model, const NodeClasses& classes, Repeat& repeat);
+void keep_same_wiring(const ir::Model& model, const NodeClasses& classes, match::Repeat& repeat);
 
 }  // namespace assay::passes

@@ -16,7 +16,8 @@ constexpr int kMostFunctions = 64;
 bool outline_one(PassRun& run) {
   const NodeClasses classes(run);
   const OutlineOptions& options = run.options().get<OutlineOptions>();
-  for (Repeat repeat : find_repeats(classes, options)) {
+  const match::RepeatLimits limits = {.least_length = options.least_nodes, .least_count = options.least_count};
+  for (match::Repeat repeat : match::find_repeats(classes.classes(), limits)) {
     keep_same_wiring(run.model(), classes, repeat);
     if (repeat.starts.size() < options.least_count || repeat.starts.size() < 2) continue;
     if (outline(run, classes, repeat)) return true;
