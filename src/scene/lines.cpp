@@ -1,0 +1,176 @@
+#include "scene/lines.h"
+
+#include <algorithm>
+
+#include "layout/graph.h"
+
+namespace assay::scene {
+namespace {
+
+using results::kNoItem;
+using results::Scene;
+
+class StrandFinder {
+ public:
+  explicit StrandFinder(const Scene& scene) : scene_(scene), depths_(scene.items.size(), 0) {
+    for (uint32_t i = 1; i < depths_.size(); ++i) depths_[i] = depths_[parent(i)] + 1;
+  }
+  std::vector<Strand> run();
+
+ private:
+  uint32_t parent(uint32_t item) const { return scene_.items.parents[item]; }
+  void add_value(uint32_t value, uint32_t producer, std::span<const uint32_t> users);
+  void add_use(uint32_t value, uint32_t producer, uint32_t user);
+  std::vector<Strand> by_group() const;
+
+  const Scene& scene_;
+  std::vector<uint32_t> depths_;  // parents have lower numbers than their children
+  std::vector<Strand> strands_;
+  uint32_t least_depth_ = 0;  // of the groups that the value at hand leaves already
+};
+
+// Strands inside the producer's side are found once for all uses; those on the user's side may be found again.
+void StrandFinder::add_use(uint32_t value, uint32_t producer, uint32_t user) {
+  uint32_t from = producer;
+  uint32_t to = user;
+  const auto leave = [&] {
+    if (depths_[from] <= least_depth_) {
+      strands_.push_back({parent(from), value, from, kNoItem});
+      least_depth_ = depths_[from] - 1;
+    }
+    from = parent(from);
+  };
+  const size_t begin = strands_.size();
+  while (depths_[to] > depths_[from]) {
+    strands_.push_back({parent(to), value, kNoItem, to});
+    to = parent(to);
+  }
+  if (from == to) return strands_.resize(begin);  // a body that takes what its own node gives
+  while (depths_[from] > depths_[to]) leave();
+  while (parent(from) != parent(to)) {
+    leave();
+    strands_.push_back({parent(to), value, kNoItem, to});
+    to = parent(to);
+  }
+  strands_.push_back({parent(from), value, from, to});
+}
+
+void StrandFinder::add_value(uint32_t value, uint32_t producer, std::span<const uint32_t> users) {
+  const auto begin = static_cast<ptrdiff_t>(strands_.size());
+  least_depth_ = kNoItem;
+  for (const uint32_t user : users) {
+    if (user != producer && user != 0) add_use(value, producer, user);
+  }
+  std::sort(strands_.begin() + begin, strands_.end());
+  strands_.erase(std::unique(strands_.begin() + begin, strands_.end()), strands_.end());
+}
+
+std::vector<Strand> StrandFinder::by_group() const {
+  std::vector<uint32_t> next(scene_.items.size() + 1, 0);
+  for (const Strand& strand : strands_) ++next[strand.group + 1];
+  for (size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+  std::vector<Strand> sorted(strands_.size());
+  for (const Strand& strand : strands_) sorted[next[strand.group]++] = strand;
+  return sorted;
+}
+
+std::vector<Strand> StrandFinder::run() {
+  size_t at = 0;
+  std::vector<uint32_t> users;
+  for (uint32_t value = 0; value < scene_.value_producers.size(); ++value) {
+    users.clear();
+    for (; at < scene_.use_values.size() && scene_.use_values[at] == value; ++at) users.push_back(scene_.use_nodes[at]);
+    if (scene_.value_producers[value] != kNoItem) add_value(value, scene_.value_producers[value], users);
+  }
+  return by_group();
+}
+
+// One group at a time: its graph is made, drawn and put into the columns.
+class GroupDrawer {
+ public:
+  explicit GroupDrawer(Scene& scene) : scene_(scene) {}
+  void draw(uint32_t group, std::span<const Strand> strands);
+
+ private:
+  void make_graph(uint32_t group, std::span<const Strand> strands);
+  void take(uint32_t group, const layout::Picture& picture);
+  uint32_t box(uint32_t item) const { return item == kNoItem ? layout::kBorder : item - first_; }
+  uint32_t item(uint32_t box) const { return box == layout::kBorder ? kNoItem : box + first_; }
+
+  Scene& scene_;
+  uint32_t first_ = 0;
+  layout::Graph graph_;
+  std::vector<uint32_t> values_;  // by wire
+};
+
+void GroupDrawer::make_graph(uint32_t group, std::span<const Strand> strands) {
+  const results::SceneItems& items = scene_.items;
+  first_ = items.first_children[group];
+  graph_.boxes.clear();
+  graph_.wires.clear();
+  graph_.targets.clear();
+  values_.clear();
+  for (uint32_t i = 0; i < items.child_counts[group]; ++i) {
+    graph_.boxes.push_back({items.widths[first_ + i], items.heights[first_ + i]});
+  }
+  for (size_t i = 0; i < strands.size(); ++i) {
+    const bool is_new = i == 0 || strands[i].value != strands[i - 1].value || strands[i].from != strands[i - 1].from;
+    if (is_new) {
+      graph_.wires.push_back({box(strands[i].from), static_cast<uint32_t>(graph_.targets.size()), 0});
+      values_.push_back(strands[i].value);
+    }
+    ++graph_.wires.back().count;
+    graph_.targets.push_back(box(strands[i].to));
+  }
+}
+
+void GroupDrawer::take(uint32_t group, const layout::Picture& picture) {
+  results::SceneItems& items = scene_.items;
+  items.content_widths[group] = picture.width;
+  items.content_heights[group] = picture.height;
+  for (uint32_t i = 0; i < picture.places.size(); ++i) {
+    items.x[first_ + i] = picture.places[i].x;
+    items.y[first_ + i] = picture.places[i].y;
+    items.layers[first_ + i] = picture.layers[i];
+    items.ranks[first_ + i] = picture.ranks[i];
+  }
+  results::SceneLines& lines = scene_.lines;
+  const auto bends = static_cast<uint32_t>(lines.bends_x.size());
+  for (const layout::Point& bend : picture.bends) {
+    lines.bends_x.push_back(bend.x);
+    lines.bends_y.push_back(bend.y);
+  }
+  for (const layout::Line& line : picture.lines) {
+    lines.values.push_back(values_[line.wire]);
+    lines.from.push_back(item(graph_.wires[line.wire].from));
+    lines.to.push_back(item(line.to));
+    lines.bend_starts.push_back(bends + line.bend_start);
+    lines.bend_counts.push_back(static_cast<uint16_t>(std::min(line.bend_count, 0xffffu)));
+  }
+  for (size_t wire = 0; wire < picture.rails.size(); ++wire) {
+    if (picture.rails[wire] != 0) scene_.rails[values_[wire]] = 1;
+  }
+}
+
+void GroupDrawer::draw(uint32_t group, std::span<const Strand> strands) {
+  if (scene_.items.child_counts[group] == 0) return;
+  make_graph(group, strands);
+  take(group, layout::draw(graph_));
+}
+
+}  // namespace
+
+std::vector<Strand> find_strands(const Scene& scene) { return StrandFinder(scene).run(); }
+
+void draw_groups(Scene& scene) {
+  const std::vector<Strand> strands = find_strands(scene);
+  GroupDrawer drawer(scene);
+  size_t at = 0;
+  for (uint32_t group = 0; group < scene.items.size(); ++group) {
+    const size_t begin = at;
+    while (at < strands.size() && strands[at].group == group) ++at;
+    drawer.draw(group, std::span(strands).subspan(begin, at - begin));
+  }
+}
+
+}  // namespace assay::scene

@@ -1,0 +1,139 @@
+#include <fmt/format.h>
+
+#include "base/text.h"
+#include "scene/overlays/overlays.h"
+
+namespace assay::scene {
+namespace {
+
+using results::Overlay;
+
+constexpr double kMicro = 1e6;
+constexpr double kMilli = 1e3;
+
+// The layers of one backend, so far as the report was read.
+struct Lane {
+  std::string side;
+  uint16_t number = 0;
+  double at = 0;  // microseconds
+};
+
+// The time of a layer belongs to its nodes in equal parts, so that sums over groups are right.
+void add_layer(const JsonValue& layer, Lane& lane, const SceneNames& names, Overlay& overlay) {
+  const std::vector<uint32_t> items = names.items(layer["origins"].texts());
+  const double seconds = layer["seconds"].number;
+  const auto part = static_cast<double>(std::max<size_t>(items.size(), 1));
+  for (const uint32_t item : items) {
+    const auto add = [&](std::string_view field, double number) {
+      float& sum = column_of(overlay, lane.side, field, false, names.item_count())[item];
+      sum = static_cast<float>(number / part + (sum > 0 ? sum : 0));
+    };
+    add("time", seconds * kMilli);
+    add("share", layer["share"].number);
+  }
+  const std::string& name = layer["name"].text;
+  if (items.size() > 1) overlay.groups.push_back({name, lane.side, items});
+  overlay.spans.push_back({lane.number, lane.at, seconds * kMicro, items.empty() ? kNoItem : items.front(), name});
+  lane.at += seconds * kMicro;
+  results::OverlayRow row;
+  row.words = {{"layer", name}, {"op", layer["op"].text}, {"side", lane.side}, {"bound", layer["bound"].text}};
+  row.numbers = {{"time", seconds * kMilli},
+                 {"share", layer["share"].number},
+                 {"flops", layer["flops"].number},
+                 {"bytes", layer["bytes"].number}};
+  row.items = items;
+  overlay.table.push_back(std::move(row));
+}
+
+std::string level_of(const std::string& level) { return level == "exception" ? "error" : level; }
+
+}  // namespace
+
+Overlay profile_overlay(const JsonValue& report, const SceneNames& names) {
+  Overlay overlay;
+  overlay.what = "time";
+  overlay.title = "time by layer";
+  overlay.fields = {{"time", "ms", "log", "median time of the layer, in equal parts for its nodes"},
+                    {"share", "", "linear", "share of the time of all layers"}};
+  overlay.numbers = {{"flops_per_second", report["roof"]["flops_per_second"].number},
+                     {"bytes_per_second", report["roof"]["bytes_per_second"].number}};
+  for (const JsonValue& backend : report["backends"].items) {
+    Lane lane;
+    lane.side = backend["backend"].text;
+    lane.number = static_cast<uint16_t>(overlay.lanes.size());
+    overlay.lanes.push_back(lane.side);
+    if (!backend["failure"].text.empty()) {
+      overlay.notes.push_back({kNoItem, "warning", "failure", lane.side + ": " + backend["failure"].text, ""});
+    }
+    for (const JsonValue& layer : backend["layers"].items) add_layer(layer, lane, names, overlay);
+  }
+  return overlay;
+}
+
+Overlay plan_overlay(const results::EngineListing& plan, const SceneNames& names) {
+  Overlay overlay;
+  overlay.what = "plan";
+  overlay.title = "layers of the engine";
+  overlay.words = {{"machine", plan.machine}};
+  overlay.numbers = {{"memory_bytes", static_cast<double>(plan.memory_bytes)},
+                     {"packed_bytes", static_cast<double>(plan.packed_bytes)}};
+  if (plan.profiles.empty()) return overlay;
+  const auto tensors_text = [](const std::vector<results::EngineTensor>& tensors) {
+    std::string text;
+    for (const results::EngineTensor& tensor : tensors) {
+      text += (text.empty() ? "" : ", ") + tensor.info.name + (tensor.format.empty() ? "" : " " + tensor.format);
+    }
+    return text;
+  };
+  for (const results::EngineLayer& layer : plan.profiles.front().layers) {
+    std::vector<uint32_t> items = names.items(layer.origins);
+    results::OverlayRow row;
+    row.words = {{"layer", layer.name},
+                 {"op", layer.op},
+                 {"tactic", layer.tactic},
+                 {"inputs", tensors_text(layer.inputs)},
+                 {"outputs", tensors_text(layer.outputs)}};
+    row.items = items;
+    overlay.table.push_back(std::move(row));
+    overlay.groups.push_back({layer.name, layer.tactic, std::move(items)});
+  }
+  for (const results::UnplannedNode& node : plan.profiles.front().unplanned) {
+    overlay.notes.push_back({names.item(node.name), "info", "no_layer",
+                             "stands in no layer: it was folded or removed, or is another view of its operand", ""});
+  }
+  return overlay;
+}
+
+Overlay lint_overlay(const JsonValue& report, const SceneNames& names) {
+  Overlay overlay;
+  overlay.what = "lint";
+  overlay.title = "findings";
+  for (const JsonValue& entry : report["lint_entries"].items) {
+    const std::vector<std::string> nodes = entry["nodes"].texts();
+    const uint32_t item = nodes.empty() ? kNoItem : names.item(nodes.front());
+    overlay.notes.push_back({item, level_of(entry["level"].text), entry["code"].text, entry["message"].text, ""});
+  }
+  return overlay;
+}
+
+Overlay compatibility_overlay(const JsonValue& report, const SceneNames& names) {
+  Overlay overlay;
+  overlay.what = "compatibility";
+  overlay.title = "nodes that backends refuse";
+  overlay.fields = {{"refused", "", "linear", "1: the backend refuses the node"}};
+  for (const JsonValue& backend : report["backends"].items) {
+    const std::string& side = backend["backend"].text;
+    std::vector<float>& refused = column_of(overlay, side, "refused", false, names.item_count());
+    for (const JsonValue& node : backend["refused"].items) {
+      const uint32_t item = names.item(node["node"].text);
+      if (item != kNoItem) refused[item] = 1;
+      overlay.notes.push_back({item, "error", side, side + ": " + node["reason"].text, ""});
+    }
+    if (!backend["whole_refusal"].text.empty()) {
+      overlay.notes.push_back({kNoItem, "error", side, side + ": " + backend["whole_refusal"].text, ""});
+    }
+  }
+  return overlay;
+}
+
+}  // namespace assay::scene

@@ -1,0 +1,250 @@
+#include <algorithm>
+#include <optional>
+#include <unordered_map>
+
+#include <fmt/format.h>
+
+#include "ir/queries.h"
+#include "ir/walk.h"
+#include "match/models/words.h"
+#include "match/repeats.h"
+#include "scene/tree.h"
+
+namespace assay::scene {
+namespace {
+
+constexpr size_t kMostChildren = 300;
+constexpr size_t kLeastForRepeats = 40;  // children among which equal parts are looked for
+constexpr size_t kLeastPiece = 75;
+constexpr size_t kMostPiece = 225;
+constexpr match::RepeatLimits kLimits = {.least_length = 4, .least_count = 3};
+
+class Splitter {
+ public:
+  Splitter(const ir::Model& model, Tree& tree) : model_(model), tree_(tree) {}
+  void run();
+
+ private:
+  using Children = std::vector<uint32_t>;
+
+  void hash_all(const std::vector<Children>& children);
+  uint64_t hash_of(const Entry& entry, const Children& children) const;
+  void count_living();
+  void split(uint32_t group, const Children& children);
+  Children group_repeats(uint32_t group, const Children& children);
+  void add_occurrences(uint32_t group, const Children& children, const match::Repeat& repeat, char letter,
+                       std::vector<uint32_t>& taken);
+  uint32_t add_group(uint32_t parent, ItemKind kind, std::string label, std::span<const uint32_t> children);
+  Children cut(uint32_t group, const Children& children);
+  size_t end_of_piece(const Children& children, size_t begin) const;
+  std::string label_of(uint32_t entry) const;
+  void number_repeats();
+
+  const ir::Model& model_;
+  Tree& tree_;
+  std::vector<uint64_t> hashes_;  // by entry
+  std::vector<uint32_t> living_;  // by order: values that are needed behind that node
+  std::vector<std::pair<uint32_t, Children>> pending_;
+};
+
+uint64_t Splitter::hash_of(const Entry& entry, const Children& children) const {
+  uint64_t hash = static_cast<uint64_t>(entry.kind == ItemKind::repeat ? ItemKind::group : entry.kind);
+  if (entry.node) {
+    const ir::Node& node = model_[entry.node];
+    hash = match::mix(match::mix(hash, node.op.index), node.domain.index);
+    hash = match::mix(match::mix(hash, node.operands.size()), node.results.size());
+    for (const ir::Attribute& attribute : node.attributes) {
+      hash = match::mix(hash, attribute.name().index);
+      if (attribute.type() == ir::AttributeType::string) hash = match::mix(hash, attribute.string().index);
+      const bool is_whole =
+          attribute.type() == ir::AttributeType::integer || attribute.type() == ir::AttributeType::integers;
+      if (!is_whole || attribute.is_reference()) continue;
+      for (const int64_t number : attribute.integers()) hash = match::mix(hash, static_cast<uint64_t>(number));
+    }
+  }
+  for (const uint32_t child : children) hash = match::mix(hash, hashes_[child]);
+  return hash;
+}
+
+void Splitter::hash_all(const std::vector<Children>& children) {
+  hashes_.assign(tree_.entries.size(), 0);
+  std::vector<uint32_t> order = {0};
+  for (size_t i = 0; i < order.size(); ++i) {
+    order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
+  }
+  for (size_t i = order.size(); i-- > 0;) {
+    hashes_[order[i]] = hash_of(tree_.entries[order[i]], children[order[i]]);
+  }
+}
+
+void Splitter::count_living() {
+  uint32_t count = 0;
+  for (const Entry& entry : tree_.entries) {
+    if (entry.node) count = std::max(count, entry.order + 1);
+  }
+  std::vector<int32_t> changes(count + 1, 0);
+  for (const ir::ValueId value : ir::live_values(model_)) {
+    const ir::NodeId producer = model_[value].producer;
+    if (!producer || tree_.item_of_node[producer.index] == kNoItem) continue;
+    const uint32_t begin = tree_.entries[tree_.item_of_node[producer.index]].order;
+    uint32_t end = begin;
+    for (const ir::Use& use : ir::uses(model_, value)) {
+      const uint32_t user = tree_.item_of_node[use.user.index];
+      end = std::max(end, user == kNoItem ? count : tree_.entries[user].order);
+    }
+    ++changes[begin];
+    --changes[end];
+  }
+  living_.assign(count, 0);
+  int32_t living = 0;
+  for (uint32_t i = 0; i < count; ++i) living_[i] = static_cast<uint32_t>(living += changes[i]);
+}
+
+std::string Splitter::label_of(uint32_t item) const {
+  const Entry& entry = tree_.entries[item];
+  const std::string_view text = entry.node ? model_.text(model_[entry.node].op) : entry.label;
+  return std::string(text.substr(0, text.find(" … ")));
+}
+
+uint32_t Splitter::add_group(uint32_t parent, ItemKind kind, std::string label, std::span<const uint32_t> children) {
+  const uint32_t group = tree_.add(parent, kind, tree_.keep(std::move(label)));
+  Entry& entry = tree_.entries[group];
+  entry.order = tree_.entries[children.front()].order;
+  for (const uint32_t child : children) {
+    tree_.entries[child].parent = group;
+    entry.last = std::max(entry.last, tree_.entries[child].last);
+  }
+  const Children list(children.begin(), children.end());
+  hashes_.push_back(hash_of(entry, list));
+  pending_.emplace_back(group, list);
+  return group;
+}
+
+// Occurrences that follow each other become a group of groups.
+void Splitter::add_occurrences(uint32_t group, const Children& children, const match::Repeat& repeat, char letter,
+                               std::vector<uint32_t>& taken) {
+  for (size_t i = 0; i < repeat.starts.size();) {
+    size_t end = i + 1;
+    while (end < repeat.starts.size() && repeat.starts[end] == repeat.starts[end - 1] + repeat.length) ++end;
+    Children parts;
+    for (size_t k = i; k < end; ++k) {
+      parts.push_back(add_group(group, ItemKind::group, fmt::format("block {}{}", letter, k + 1),
+                                std::span(children).subspan(repeat.starts[k], repeat.length)));
+    }
+    uint32_t whole = parts.front();
+    if (parts.size() > 1) {
+      whole = add_group(group, ItemKind::repeat, fmt::format("{} × block {}", parts.size(), letter), parts);
+    }
+    std::fill_n(taken.begin() + static_cast<ptrdiff_t>(repeat.starts[i]), repeat.length * (end - i), whole);
+    i = end;
+  }
+}
+
+// Equal parts become groups; gives the children that are left, and these groups.
+Splitter::Children Splitter::group_repeats(uint32_t group, const Children& children) {
+  std::unordered_map<uint64_t, uint32_t> known;
+  std::vector<uint32_t> classes;
+  for (const uint32_t child : children) {
+    classes.push_back(known.try_emplace(hashes_[child], static_cast<uint32_t>(known.size())).first->second);
+  }
+  std::vector<uint32_t> taken(children.size(), kNoItem);  // by child: the group that stands there now
+  uint32_t kind = 0;
+  for (const match::Repeat& repeat : match::find_repeats(classes, kLimits)) {
+    if (repeat.length == children.size()) continue;
+    std::vector<size_t> starts;
+    for (const size_t start : repeat.starts) {
+      const auto first = taken.begin() + static_cast<ptrdiff_t>(start);
+      const auto end = first + static_cast<ptrdiff_t>(repeat.length);
+      if (std::all_of(first, end, [](uint32_t at) { return at == kNoItem; })) starts.push_back(start);
+    }
+    if (starts.size() < kLimits.least_count) continue;
+    add_occurrences(group, children, {std::move(starts), repeat.length}, static_cast<char>('A' + kind++ % 26), taken);
+  }
+  Children left;
+  for (size_t i = 0; i < children.size(); ++i) {
+    const uint32_t item = taken[i] == kNoItem ? children[i] : taken[i];
+    if (left.empty() || left.back() != item) left.push_back(item);
+  }
+  return left;
+}
+
+// The place near the middle of the window behind which fewest values are needed.
+size_t Splitter::end_of_piece(const Children& children, size_t begin) const {
+  if (children.size() - begin <= kMostPiece) return children.size();
+  size_t best = begin + kLeastPiece;
+  const auto cost = [&](size_t end) {
+    const uint32_t last = tree_.entries[children[end - 1]].last;
+    const size_t middle = begin + (kLeastPiece + kMostPiece) / 2;
+    return std::pair(last < living_.size() ? living_[last] : 0, end > middle ? end - middle : middle - end);
+  };
+  for (size_t end = best + 1; end <= begin + kMostPiece; ++end) {
+    if (cost(end) < cost(best)) best = end;
+  }
+  return best;
+}
+
+Splitter::Children Splitter::cut(uint32_t group, const Children& children) {
+  Children pieces;
+  for (size_t begin = 0; begin < children.size();) {
+    const size_t end = end_of_piece(children, begin);
+    const std::span<const uint32_t> piece = std::span(children).subspan(begin, end - begin);
+    if (piece.size() == 1) {
+      pieces.push_back(piece[0]);
+    } else {
+      std::string label = label_of(piece.front()) + " … " + label_of(piece.back());
+      pieces.push_back(add_group(group, ItemKind::group, std::move(label), piece));
+      pending_.pop_back();
+    }
+    begin = end;
+  }
+  return pieces;
+}
+
+void Splitter::split(uint32_t group, const Children& all) {
+  Children children;
+  for (const uint32_t child : all) {
+    const ItemKind kind = tree_.entries[child].kind;
+    if (kind != ItemKind::input && kind != ItemKind::output) children.push_back(child);
+  }
+  if (children.size() >= kLeastForRepeats && tree_.entries[group].kind != ItemKind::repeat) {
+    children = group_repeats(group, children);
+  }
+  while (children.size() > kMostChildren) children = cut(group, children);
+}
+
+void Splitter::number_repeats() {
+  hash_all(tree_.children());
+  std::unordered_map<uint64_t, uint32_t> counts;
+  const auto is_group = [](const Entry& entry) { return !entry.is_dropped && entry.kind == ItemKind::group; };
+  for (uint32_t i = 1; i < tree_.entries.size(); ++i) {
+    if (is_group(tree_.entries[i])) ++counts[hashes_[i]];
+  }
+  std::unordered_map<uint64_t, uint32_t> classes;
+  for (uint32_t i = 1; i < tree_.entries.size(); ++i) {
+    if (!is_group(tree_.entries[i]) || counts[hashes_[i]] < 2) continue;
+    tree_.entries[i].repeat = classes.try_emplace(hashes_[i], static_cast<uint32_t>(classes.size())).first->second;
+  }
+}
+
+void Splitter::run() {
+  tree_.set_orders();
+  const std::vector<Children> children = tree_.children();
+  hash_all(children);
+  count_living();
+  for (uint32_t i = 0; i < children.size(); ++i) {
+    if (!children[i].empty() && !tree_.entries[i].node) pending_.emplace_back(i, children[i]);
+  }
+  while (!pending_.empty()) {
+    const auto [group, list] = std::move(pending_.back());
+    pending_.pop_back();
+    split(group, list);
+  }
+  tree_.set_orders();
+  number_repeats();
+}
+
+}  // namespace
+
+void split_groups(const ir::Model& model, Tree& tree) { Splitter(model, tree).run(); }
+
+}  // namespace assay::scene
