@@ -32,9 +32,6 @@ struct AbsentCommand {
 };
 
 constexpr std::array kAbsentCommands = {
-    AbsentCommand{"view",
-                  "`run --report`, `debug accuracy --report` and `profile --report` write pages, and `inspect "
-                  "model --show layers attrs weights` lists a model"},
     AbsentCommand{"plugin autotune", "`plugin replace` puts plugins in, and `bench --against` compares the models"},
     AbsentCommand{"sweep", "docs/recipes.md has a loop over a folder of models, with JUnit and JSON reports"},
 };

@@ -1,0 +1,213 @@
+#include "report/view/containers.h"
+
+#include "report/json_parts.h"
+#include "report/view/container.h"
+
+namespace assay::report {
+namespace {
+
+// `float32[2,N]`, or no more than is known.
+std::string shape_text(const results::ValueInfo& info) {
+  if (!info.ranked) return "";
+  std::string text = "[";
+  for (const results::ListedDim& dim : info.shape) {
+    if (text.size() > 1) text += ',';
+    text += dim.value ? std::to_string(*dim.value) : dim.symbol.empty() ? "?" : dim.symbol;
+  }
+  return text + "]";
+}
+
+void write_port(JsonWriter& json, const results::ValueInfo& info) {
+  json.begin_object();
+  json.field("name", info.name);
+  json.field("type", info.type + shape_text(info));
+  json.end_object();
+}
+
+void write_scene_head(JsonWriter& json, const results::Scene& scene, uint64_t revision) {
+  json.field("revision", revision);
+  json.field("model", scene.model);
+  json.field("file", scene.file);
+  json.field("subject_title", scene.file.substr(scene.file.rfind('/') + 1));
+  json.field("producer", scene.producer);
+  json.field("ir_version", scene.ir_version);
+  json.key("opset");
+  if (scene.opset) json.value(*scene.opset);
+  if (!scene.opset) json.null();
+  json.field("nodes", scene.node_count);
+  write_list(json, "inputs", scene.inputs, write_port);
+  write_list(json, "outputs", scene.outputs, write_port);
+  write_texts(json, "operators", scene.operators);
+}
+
+void add_items(Container& out, const results::SceneItems& items) {
+  out.column("parent", items.parents);
+  out.column("kind", items.kinds);
+  out.column("op", items.operators);
+  out.column("flags", items.flags);
+  out.column("first_child", items.first_children);
+  out.column("children", items.child_counts);
+  out.column("order", items.orders);
+  out.column("last", items.lasts);
+  out.column("layer", items.layers);
+  out.column("rank", items.ranks);
+  out.column("x", items.x);
+  out.column("y", items.y);
+  out.column("w", items.widths);
+  out.column("h", items.heights);
+  out.column("cw", items.content_widths);
+  out.column("ch", items.content_heights);
+  out.column("repeat", items.repeats);
+  out.column("macs", items.macs);
+  out.column("params", items.params);
+  out.column("bytes", items.bytes);
+  out.column("name", items.names);
+}
+
+void add_lines(Container& out, const results::SceneLines& lines) {
+  out.column("edge.value", lines.values);
+  out.column("edge.from", lines.from);
+  out.column("edge.to", lines.to);
+  out.column("edge.bend_start", lines.bend_starts);
+  out.column("edge.bend_count", lines.bend_counts);
+  out.column("bend.x", lines.bends_x);
+  out.column("bend.y", lines.bends_y);
+}
+
+template <typename T>
+void write_pairs(JsonWriter& json, const std::vector<std::pair<std::string, T>>& pairs) {
+  for (const auto& [name, value] : pairs) json.field(name, value);
+}
+
+void write_items(JsonWriter& json, const std::vector<uint32_t>& items) {
+  json.key("items");
+  json.begin_array();
+  for (const uint32_t item : items) json.value(static_cast<uint64_t>(item));
+  json.end_array();
+}
+
+void write_note(JsonWriter& json, const results::OverlayNote& note) {
+  json.begin_object();
+  json.key("item");
+  if (note.item == results::kNoItem) json.null();
+  if (note.item != results::kNoItem) json.value(static_cast<uint64_t>(note.item));
+  json.field("severity", note.severity);
+  if (!note.code.empty()) json.field("code", note.code);
+  json.field("text", note.text);
+  if (!note.command.empty()) json.field("command", note.command);
+  json.end_object();
+}
+
+void write_overlay_head(JsonWriter& json, const results::Overlay& overlay, uint64_t revision) {
+  json.field("revision", revision);
+  json.field("title", overlay.title);
+  json.field("source", overlay.source);
+  json.field("what", overlay.what);
+  json.field("scene", static_cast<uint64_t>(overlay.scene));
+  write_pairs(json, overlay.words);
+  write_pairs(json, overlay.numbers);
+  write_texts(json, "sides", overlay.sides);
+  write_texts(json, "lanes", overlay.lanes);
+  write_list(json, "fields", overlay.fields, [](JsonWriter& list, const results::OverlayField& field) {
+    list.begin_object();
+    list.field("name", field.name);
+    list.field("unit", field.unit);
+    list.field("scale", field.scale);
+    list.field("description", field.description);
+    list.end_object();
+  });
+  write_list(json, "groups", overlay.groups, [](JsonWriter& list, const results::OverlayGroup& group) {
+    list.begin_object();
+    list.field("label", group.label);
+    list.field("state", group.state);
+    list.end_object();
+  });
+  write_list(json, "notes", overlay.notes, write_note);
+  write_list(json, "table", overlay.table, [](JsonWriter& list, const results::OverlayRow& row) {
+    list.begin_object();
+    write_pairs(list, row.words);
+    write_pairs(list, row.numbers);
+    write_items(list, row.items);
+    list.end_object();
+  });
+}
+
+void add_groups(Container& out, const results::Overlay& overlay) {
+  std::vector<uint32_t> starts;
+  std::vector<uint32_t> counts;
+  std::vector<uint32_t> members;
+  for (const results::OverlayGroup& group : overlay.groups) {
+    starts.push_back(static_cast<uint32_t>(members.size()));
+    counts.push_back(static_cast<uint32_t>(group.items.size()));
+    members.insert(members.end(), group.items.begin(), group.items.end());
+  }
+  out.column("group.start", starts);
+  out.column("group.count", counts);
+  out.column("member.item", members);
+}
+
+void add_spans(Container& out, const results::Overlay& overlay) {
+  std::vector<uint16_t> lanes;
+  std::vector<double> starts;
+  std::vector<double> lengths;
+  std::vector<uint32_t> items;
+  results::TextColumn texts;
+  for (const results::OverlaySpan& span : overlay.spans) {
+    lanes.push_back(span.lane);
+    starts.push_back(span.start);
+    lengths.push_back(span.length);
+    items.push_back(span.item);
+    texts.add(span.text);
+  }
+  out.column("span.lane", lanes);
+  out.column("span.start", starts);
+  out.column("span.length", lengths);
+  out.column("span.item", items);
+  out.column("span", texts);
+}
+
+}  // namespace
+
+std::string scene_container(const results::Scene& scene, uint64_t revision) {
+  Container out("scene");
+  write_scene_head(out.head(), scene, revision);
+  add_items(out, scene.items);
+  out.column("chip.item", scene.chip_items);
+  out.column("chip", scene.chips);
+  out.column("value.name", scene.value_names);
+  out.column("value.type", scene.value_types);
+  out.column("value.producer", scene.value_producers);
+  out.column("value.rail", scene.rails);
+  add_lines(out, scene.lines);
+  out.column("use.node", scene.use_nodes);
+  out.column("use.value", scene.use_values);
+  out.column("use.slot", scene.use_slots);
+  out.column("made.node", scene.made_nodes);
+  out.column("made.value", scene.made_values);
+  return out.finish();
+}
+
+std::string overlay_container(const results::Overlay& overlay, uint64_t revision) {
+  Container out("overlay");
+  write_overlay_head(out.head(), overlay, revision);
+  for (const results::OverlayColumn& column : overlay.columns) {
+    out.column(column.side + "/" + column.field + (column.is_of_values ? "@value" : ""), column.numbers);
+  }
+  add_groups(out, overlay);
+  add_spans(out, overlay);
+  return out.finish();
+}
+
+std::string slice_container(const results::ValueSlice& slice) {
+  Container out("slice");
+  JsonWriter& head = out.head();
+  write_numbers(head, "shape", {static_cast<int64_t>(slice.rows), static_cast<int64_t>(slice.columns)});
+  write_numbers(head, "dims", slice.dims);
+  head.field("is_reduced", slice.is_reduced);
+  head.field("least", slice.least);
+  head.field("greatest", slice.greatest);
+  out.column("data", slice.cells);
+  return out.finish();
+}
+
+}  // namespace assay::report

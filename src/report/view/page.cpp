@@ -1,0 +1,66 @@
+#include "report/view/page.h"
+
+#include <array>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "base/base64.h"
+#include "base/gzip.h"
+#include "base/sha256.h"
+
+namespace assay::report {
+
+std::string_view view_shell();  // embedded, as the two below
+std::string_view view_styles();
+std::string_view view_script();
+
+namespace {
+
+std::string replaced(std::string text, std::string_view mark, std::string_view with) {
+  const size_t at = text.find(mark);
+  if (at != std::string::npos) text.replace(at, mark.size(), with);
+  return text;
+}
+
+std::string filled(std::string_view styles, std::string_view data, std::string_view script) {
+  std::string text(view_shell());
+  text = replaced(std::move(text), "@SCRIPT@", script);
+  text = replaced(std::move(text), "@DATA@", data);
+  return replaced(std::move(text), "@STYLE@", styles);
+}
+
+std::string digest(std::string_view text) {
+  const std::array<uint8_t, 32> bytes = sha256(text);
+  return "'sha256-" + base64_encode(std::as_bytes(std::span(bytes))) + "'";
+}
+
+std::string policy() {
+  return fmt::format(
+      "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; script-src {}; style-src {}; img-src "
+      "data: blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'\">\n",
+      digest(view_script()), digest(view_styles()));
+}
+
+// A script element that no browser runs.
+std::string data_element(std::string_view id, std::string_view content) {
+  const std::string bytes = gzip(content, 6);
+  return fmt::format("<script type=\"application/x-assay\" id=\"{}\">{}</script>\n", id,
+                     base64_encode(std::as_bytes(std::span(bytes))));
+}
+
+}  // namespace
+
+std::string served_page() {
+  return filled("<link rel=\"stylesheet\" href=\"/page.css\">", "", "<script src=\"/page.js\"></script>");
+}
+
+std::string exported_page(const ExportedPage& page) {
+  std::string data;
+  for (const auto& [id, content] : page.containers) data += data_element(id, content);
+  for (const auto& [id, content] : page.documents) data += data_element(id, content);
+  return filled(policy() + "<style>" + std::string(view_styles()) + "</style>", data,
+                "<script>" + std::string(view_script()) + "</script>");
+}
+
+}  // namespace assay::report

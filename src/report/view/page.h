@@ -1,0 +1,29 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "results/scene.h"
+
+namespace assay::report {
+
+// The page as it is served: it loads /page.css and /page.js, and no data stands in it.
+std::string served_page();
+// Both files.
+std::string_view view_styles();
+std::string_view view_script();
+
+// A page that holds all it shows and works offline; only its own script runs in it. `containers` and `documents` by the
+// ids that the page knows, as `scene/0` and `subject`.
+struct ExportedPage {
+  std::vector<std::pair<std::string, std::string>> containers;
+  std::vector<std::pair<std::string, std::string>> documents;  // JSON
+};
+std::string exported_page(const ExportedPage& page);
+
+// The boxes of the whole model and their lines, all groups closed.
+std::string scene_svg(const results::Scene& scene);
+
+}  // namespace assay::report
