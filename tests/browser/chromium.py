@@ -15,7 +15,10 @@ import time
 FLAGS = ["--headless", "--no-sandbox", "--remote-debugging-port=0", "--force-device-scale-factor=1", "--font-render-hinting=none", "--hide-scrollbars",
          "--disable-background-networking", "--disable-component-update", "--disable-sync", "--no-first-run", "--disable-gpu", "--disable-dev-shm-usage"]
 FONTS = """<?xml version="1.0"?><!DOCTYPE fontconfig SYSTEM "fonts.dtd">
-<fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir><cachedir>{folder}/fonts</cachedir></fontconfig>"""
+<fontconfig><dir>/usr/share/fonts/truetype/dejavu</dir><cachedir>{folder}/fonts</cachedir>
+<alias binding="same"><family>system-ui</family><prefer><family>DejaVu Sans</family></prefer></alias>
+<alias binding="same"><family>sans-serif</family><prefer><family>DejaVu Sans</family></prefer></alias>
+<alias binding="same"><family>monospace</family><prefer><family>DejaVu Sans Mono</family></prefer></alias></fontconfig>"""
 KEYS = {"Enter": 13, "Escape": 27, "Backspace": 8, "Tab": 9, "ArrowUp": 38, "ArrowDown": 40, "ArrowLeft": 37, "ArrowRight": 39}
 
 

@@ -146,19 +146,18 @@ def accuracy(model, sides=("onnxrt", "engine"), guilty="scores"):
         inherited = {item.id: (1e-7 if not late or item.order <= first else 4e-5 * 0.995 ** (item.order - first)) for item in node_items(model)}
         columns[f"{side}/introduced"] = column(model, lambda item: made[item.id])
         columns[f"{side}/inherited"] = column(model, lambda item: inherited[item.id])
-        columns[f"{side}/allowed"] = column(model, lambda item: 1e-6)
+        columns[f"{side}/tolerance"] = column(model, lambda item: 1e-6)
         columns[f"{side}/excess"] = column(model, lambda item: math.nan if item.op == "Gelu" else made[item.id] / 1e-6)
-        columns[f"{side}/total"] = column(model, lambda item: (made[item.id] + inherited[item.id]) / 1e-6)
-        total = {value: (made[item.id] + inherited[item.id]) / 1e-6 for value, item in model.producers.items() if item.id in made}
+        columns[f"{side}/total"] = column(model, lambda item: made[item.id] + inherited[item.id])
+        total = {value: made[item.id] + inherited[item.id] for value, item in model.producers.items() if item.id in made}
         columns[f"{side}/total@value"] = [total.get(value, math.nan) for value in values]
-        columns[f"{side}/inherited@value"] = [inherited.get(model.producers[value].id, math.nan) / 1e-6 for value in values]
     culprit = next(item for item in node_items(model) if item.order == first)
     facts = {"title": "debug accuracy", "source": "accuracy.json", "what": "accuracy", "sides": list(sides),
              "fields": [{"name": "excess", "unit": "1", "scale": "diverging", "description": "introduced over what may be"},
                         {"name": "introduced", "unit": "1", "scale": "log", "description": "error that the layer adds"},
                         {"name": "inherited", "unit": "1", "scale": "log", "description": "error of its inputs"},
-                        {"name": "allowed", "unit": "1", "scale": "log", "description": "what may be"},
-                        {"name": "total", "unit": "1", "scale": "diverging", "description": "error of the value over the allowance"}],
+                        {"name": "tolerance", "unit": "1", "scale": "log", "description": "what may be introduced"},
+                        {"name": "total", "unit": "1", "scale": "log", "description": "error of the result"}],
              "cause": "accumulates 768 products in float16", "command": f"assay run {model.name}.onnx --engine --layer-precisions '{culprit.name}:float32'",
              "notes": [{"item": culprit.id, "severity": "error", "text": "introduces 40 times what may be; accumulates in float16",
                         "command": f"assay convert {model.name}.onnx --layer-precisions '{culprit.name}:float32' -o fixed.onnx"}]}
@@ -180,7 +179,7 @@ def profile(model, sides=("engine", "onnxrt")):
         columns[f"{side}/time"] = column(model, lambda item: times[item.id])
     facts = {"title": "profile", "source": "profile.json", "what": "time", "sides": list(sides), "lanes": list(sides),
              "fields": [{"name": "time", "unit": "us", "scale": "log", "description": "median time of the layer"}],
-             "roofs": {"operations_per_second": 9e10, "bytes_per_second": 1.4e10}}
+             "flops_per_second": 9e10, "bytes_per_second": 1.4e10}
     columns.update({"span.lane": ("u16", [s[0] for s in spans]), "span.start": ("f64", [s[1] for s in spans]), "span.length": ("f64", [s[2] for s in spans]),
                     "span.item": ("u32", [s[3] for s in spans])})
     return scene.overlay(facts, columns, {"span": [s[4] for s in spans]})
@@ -237,16 +236,22 @@ def changed_transformer(layers=4):
     node = before.node("Identity", "encoder.layer.0.copy", ["0.norm2"], ["0.copy"], ["float32[1,128,768]"], "encoder/layer.0")
     before.uses.append(("0.copy", next(item for item in before.nodes if item.name == "encoder.layer.1.attention.query.matmul"), 1))
     extra = after.node("Clip", "encoder.layer.3.clip", ["3.residual1"], ["3.clip"], ["float32[1,128,768]"], "encoder/layer.3")
-    scenes = [after.scene(), before.scene()]
+    scenes = [before.scene(), after.scene()]
     ids = {item.name: item.id for item in before.nodes if item.kind == scene.NODE}
-    pair = [ids.get({target.name: "encoder.layer.1.mlp.gelu", renamed.name: "encoder.layer.2.norm1"}.get(item.name, item.name), scene.NONE)
-            if item.kind == scene.NODE else scene.NONE for item in after.items()]
-    table = [{"kind": "changed", "items": [target.id], "other": [ids["encoder.layer.1.mlp.gelu"]], "name": target.name, "facts": ["operator Gelu is FastGelu"], "distance": 0.0031},
-             {"kind": "renamed", "items": [renamed.id], "other": [ids["encoder.layer.2.norm1"]], "name": renamed.name, "was": "encoder.layer.2.norm1"},
-             {"kind": "removed", "items": [], "other": [node.id], "name": node.name},
-             {"kind": "added", "items": [extra.id], "other": [], "name": extra.name}]
-    facts = {"title": "difference", "what": "difference", "sides": [], "fields": [], "table": table, "header": ["producer scene.py in both"]}
-    return after, scenes, scene.overlay(facts, {"pair": ("u32", pair)})
+    old_names = {target.name: "encoder.layer.1.mlp.gelu", renamed.name: "encoder.layer.2.norm1"}
+    pairs = {item.id: ids[old_names.get(item.name, item.name)] for item in after.nodes if item.kind == scene.NODE and item is not extra}
+    back = {old: new for new, old in pairs.items()}
+    newer = [{"kind": "changed", "items": [target.id], "name": target.name, "facts": "operator Gelu is FastGelu", "distance": 0.0031},
+             {"kind": "renamed", "items": [renamed.id], "name": renamed.name, "was": "encoder.layer.2.norm1"},
+             {"kind": "added", "items": [extra.id], "name": extra.name}]
+    older = [{"kind": "removed", "items": [node.id], "name": node.name}, {"kind": "changed", "items": [ids["encoder.layer.1.mlp.gelu"]], "name": "encoder.layer.1.mlp.gelu"}]
+    overlays = []
+    for number, (model, table, other) in enumerate(((before, older, back), (after, newer, pairs))):
+        facts = {"title": "difference of two models", "what": "difference", "scene": number, "sides": [], "table": table,
+                 "fields": [{"name": "change"}, {"name": "counterpart"}]}
+        counterparts = [other.get(item.id, math.nan) for item in model.items()]
+        overlays.append(("difference", "difference", scene.overlay(facts, {"/counterpart": counterparts})))
+    return after, scenes, overlays
 
 
 def statistics(count=802816):

@@ -167,18 +167,18 @@ class Pictures(PageTest):
         self.assert_golden("findings", self.ask("document.getElementById('list').innerText") + "\n")
 
     def test_difference(self):
-        model, scenes, difference = models.changed_transformer()
-        self.show(server.Subject(model, scenes, [("difference", "difference", difference)]))
+        model, scenes, overlays = models.changed_transformer()
+        self.show(server.Subject(model, scenes, overlays))
         self.assert_golden("difference", self.ask("assay.dump()"))
         self.ask("document.querySelector('[data-tab=changes]').click()")
         names = []
         for _ in range(4):
             self.press("n")
             names.append(self.selected())
-        self.assertEqual(names, ["encoder.layer.1.mlp.fast_gelu", "encoder.layer.2.first_norm", "encoder.layer.0.copy", "encoder.layer.3.clip"])
+        self.assertEqual(names, ["encoder.layer.0.copy", "encoder.layer.1.mlp.fast_gelu", "encoder.layer.2.first_norm", "encoder.layer.3.clip"])
         self.ask("assay.app.showSideBySide()")
-        self.select("encoder.layer.2.first_norm")
-        self.assertEqual(self.ask("assay.app.stages[1].scene.name(assay.app.stages[1].look.selected)"), "encoder.layer.2.norm1")
+        self.select("encoder.layer.2.norm1")
+        self.assertEqual(self.ask("assay.app.stages[1].scene.name(assay.app.stages[1].look.selected)"), "encoder.layer.2.first_norm")
         self.assertIn("line 310,0 310,", self.ask("assay.dump()"))
 
     def test_svg_is_the_same_picture(self):

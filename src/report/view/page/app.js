@@ -236,7 +236,7 @@ export class App {
 
   described({ stage, kind, id }) {
     const { scene } = stage;
-    if (kind === "value") return `value ${scene.valueNames.at(id)} ${scene.valueTypes.at(id)}`;
+    if (kind === "value") return id < scene.values ? `value ${scene.valueNames.at(id)} ${scene.valueTypes.at(id)}` : `constant ${this.selection.name}`;
     const { overlay, side, field } = this.active();
     const words = [scene.operator(id), scene.name(id) || scene.label(id)].filter(Boolean);
     if (scene.isGroup(id)) words.unshift("group");

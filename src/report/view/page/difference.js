@@ -9,15 +9,18 @@ import { layered } from "./layered.js";
 
 const LEAST_FOLDED = 4;
 
-/** Adds the union of two models to the page, if a difference is there. @param {import("./app.js").App} app */
+/** Adds the union of two models to the page, if their differences are there. @param {import("./app.js").App} app */
 export function addUnion(app) {
-  const difference = app.overlays.find((overlay) => overlay.what === "difference");
-  if (!difference || app.stages.length < 2) return;
-  const [main, other] = [app.stages[0].scene, app.stages[1].scene];
-  const pairs = pairsOf(main, other, difference);
-  main.pairs = pairs;
-  other.pairs = new Map([...pairs].map(([left, right]) => [right, left]));
-  const union = new Union(main, other, difference, pairs);
+  if (app.stages.length < 2) return;
+  const [older, newer] = app.stages.map((stage) => stage.scene);
+  const [removals, difference] = [older, newer].map((scene) => app.overlays.find((overlay) => overlay.what === "difference" && overlay.scene === scene));
+  if (!removals || !difference) return;
+  newer.pairs = new Map();
+  difference.container.column("/counterpart", "f32").forEach((other, item) => other >= 0 && newer.pairs.set(item, other));
+  older.pairs = new Map([...newer.pairs].map(([item, other]) => [other, item]));
+  const removed = removals.table.filter((row) => row.kind === "removed").map((row) => ({ ...row, items: [], other: row.items }));
+  const table = [...difference.table, ...removed];
+  const union = new Union(newer, older, table, newer.pairs);
   const scene = new Scene(union.container(), 0, "difference");
   scene.union = true;
   scene.reference = (item) => union.references[item];
@@ -26,36 +29,17 @@ export function addUnion(app) {
   stage.search = new Search(scene, app.source, () => app.overlays);
   stage.openFirst((item) => union.items[item].from === "main" && union.touched[union.items[item].id] === 1);
   app.stages.push(stage);
-  app.overlays = [new Overlay(union.overlayContainer(difference), scene, "union"), ...app.overlays];
-}
-
-/** Items of the first model with their counterparts. */
-function pairsOf(main, other, difference) {
-  const pairs = new Map();
-  if (difference.container.has("pair")) {
-    difference.container.column("pair").forEach((right, left) => right !== NONE && pairs.set(left, right));
-    return pairs;
-  }
-  const names = new Map();
-  for (let i = 1; i < other.count; i++) if (!other.isGroup(i)) names.set(other.operator(i) + "\0" + other.names.whole(i), i);
-  for (let i = 1; i < main.count; i++) {
-    const right = main.isGroup(i) ? undefined : names.get(main.operator(i) + "\0" + main.names.whole(i));
-    if (right !== undefined) pairs.set(i, right);
-  }
-  for (const row of difference.table) {
-    if (row.kind !== "added" && row.kind !== "removed" && row.items && row.other && row.items.length && row.other.length) pairs.set(row.items[0], row.other[0]);
-  }
-  return pairs;
+  app.overlays = [new Overlay(union.overlayContainer(difference, table), scene, "union"), ...app.overlays];
 }
 
 class Union {
-  constructor(main, other, difference, pairs) {
+  constructor(main, other, table, pairs) {
     this.main = main;
     this.other = other;
     this.pairs = pairs;
     this.back = new Map([...pairs].map(([left, right]) => [right, left]));
-    this.removed = [...new Set(difference.table.filter((row) => row.kind === "removed").flatMap((row) => row.other || []))];
-    this.changed = new Set(difference.table.flatMap((row) => row.items || []));
+    this.removed = [...new Set(table.filter((row) => row.kind === "removed").flatMap((row) => row.other || []))];
+    this.changed = new Set(table.flatMap((row) => row.items || []));
     this.items = [{ from: "main", id: 0, parent: NONE }];
     this.byMain = new Map([[0, 0]]);
     this.byOther = new Map();
@@ -242,7 +226,7 @@ class Union {
     this.layout(columns);
     this.texts(columns, "name", items.map((item) => this.label(item)));
     this.valueColumns(columns);
-    return { head: { ...main.facts, operators, nodes: undefined, subject_title: `${main.facts.model || "model"} and ${other.facts.model || "other"}` }, has: (name) => columns.has(name),
+    return { head: { ...main.facts, operators, nodes: undefined, subject_title: [other, main].map((scene) => scene.facts.subject_title || scene.facts.model).join(" → ") }, has: (name) => columns.has(name),
       column: (name) => columns.get(name) || new Uint32Array(0), text: (name) => textsOf(columns, name) };
   }
 
@@ -309,16 +293,12 @@ class Union {
   }
 
   /** The difference with the ids of the union. */
-  overlayContainer(difference) {
-    const { container } = difference;
+  overlayContainer({ container, notes }, rows) {
     const moved = (items, map) => (items || []).map((item) => map.get(item)).filter((item) => item !== undefined);
-    const table = difference.table.map((row) => ({ ...row, other: undefined, items: [...moved(row.items, this.byMain), ...(row.kind === "removed" ? moved(row.other, this.byOther) : [])] }));
-    const notes = difference.notes.map((note) => ({ ...note, item: this.byMain.get(note.item) ?? 0 }));
-    const spread = (name) => {
-      const given = container.column(name, "f32");
-      return Float32Array.from(this.items, (item) => (item.from === "main" ? given[item.id] : NaN));
-    };
-    return { head: { ...container.head, table, notes }, has: (name) => name !== "pair" && !name.startsWith("group.") && container.has(name), column: (name) => spread(name), text: (name) => container.text(name) };
+    const order = (row) => this.items[row.items[0]]?.order ?? Infinity;
+    const table = rows.map((row) => ({ ...row, other: undefined, items: [...moved(row.items, this.byMain), ...moved(row.other, this.byOther)] })).sort((a, b) => order(a) - order(b));
+    return { head: { ...container.head, table, notes: notes.map((note) => ({ ...note, item: this.byMain.get(note.item) ?? 0 })), groups: [] }, has: () => false,
+      column: (name, type) => container.column("none", type), text: (name) => container.text(name) };
   }
 }
 

@@ -39,7 +39,7 @@ export class Header {
   refresh() {
     const { app } = this;
     const { scene } = app.stage;
-    const name = scene.facts.model || scene.facts.subject_title || scene.title;
+    const name = scene.facts.subject_title || scene.facts.model || scene.title;
     byId("model").textContent = String(name);
     document.title = `${name} – assay view`;
     byId("facts").textContent = [`${formatCount(scene.facts.nodes ?? scene.ordered().length)} nodes`, scene.facts.opset ? `opset ${scene.facts.opset}` : "", scene.facts.producer || ""].filter(Boolean).join(" · ");
@@ -47,7 +47,7 @@ export class Header {
     const { overlay } = app.active();
     this.chooser("side", overlay ? overlay.sides.map((side) => [side, side]) : [], app.side, overlay && overlay.sides.length > 1);
     this.chooser("field", overlay ? overlay.fields.map((field) => [field.name, field.name]) : [], app.field, overlay && overlay.fields.length > 1);
-    const scenes = app.stages.map((stage, i) => [String(i), stage.scene.title]);
+    const scenes = app.stages.map((stage, i) => [String(i), stage.scene.union ? "difference" : stage.scene.facts.subject_title || stage.scene.title]);
     if (app.stages.length > 1) scenes.push(["both", "side by side"]);
     this.chooser("scene", scenes, app.sideBySide ? "both" : String(app.stages.indexOf(app.stage)), app.stages.length > 1);
     this.legend();

@@ -57,7 +57,7 @@ export function outlinesOf(overlay, app) {
       const family = families.indexOf(tacticFamily(row.tactic || group.tactic || ""));
       const chosen = overlay.layersOf(app.chosen()).includes(layer);
       return { color: chosen ? theme.colors.accent : categoryColor(Math.max(0, family)), text: row.tactic || group.label || "", chosen,
-        dashed: group.state === "reference" || group.state === "copy" || group.state === "merged" };
+        dashed: /^(reference|copy|merged)/.test(group.state || row.tactic || "") };
     },
   };
 }
@@ -86,16 +86,19 @@ export function classesOf(overlay) {
   return overlay.table.length ? classes : null;
 }
 
-/** Colours of edges: the total error of the value over what may be, as wide as the share that was inherited. */
+/** Colours of edges: the total error of the value over what its layer may introduce, as wide as the share that was inherited. */
 export function edgeStyleOf(overlay, side, scale) {
-  if (overlay.what !== "accuracy") return null;
+  if (overlay.what !== "accuracy" || !overlay.valueNumbers(side, "total")) return null;
+  const { scene } = overlay;
   const totals = overlay.valueNumbers(side, "total");
-  if (!totals) return null;
-  const inherited = overlay.valueNumbers(side, "inherited");
+  const [tolerance, inherited, whole] = ["tolerance", "inherited", "total"].map((name) => overlay.numbers(side, name));
+  const allowance = (item) => (tolerance[item] > 0 ? tolerance[item] : Math.max(...scene.neighbours(item, false).map((other) => tolerance[other] || 0), 0));
   return (value) => {
+    const made = scene.producer[value];
     const total = totals[value];
-    if (total === undefined || Number.isNaN(total)) return { color: theme.colors.soft, width: 1, dash: [3, 3] };
-    const share = inherited && total > 0 ? Math.min(1, inherited[value] / total) : 0.5;
-    return { color: scale.color(total), width: 1 + 2.5 * (Number.isNaN(share) ? 0.5 : share), dash: null };
+    if (made >= scene.count || !(total >= 0)) return { color: theme.colors.soft, width: 1, dash: [3, 3] };
+    const most = allowance(made);
+    const share = whole[made] > 0 ? Math.min(1, inherited[made] / whole[made]) : 0;
+    return { color: most > 0 ? scale.color(total / most) : theme.colors.edge, width: 1 + 2.5 * (share || 0), dash: null };
   };
 }

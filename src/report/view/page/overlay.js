@@ -47,7 +47,7 @@ export class Overlay {
     this.what = head.what || "";
     this.origin = head.source || "";
     this.sides = head.sides && head.sides.length ? head.sides : [""];
-    this.fields = head.fields || [];
+    this.fields = this.what === "difference" ? [] : head.fields || [];
     this.notes = head.notes || [];
     this.table = head.table || [];
     this.groups = head.groups || [];

@@ -218,7 +218,7 @@ export class Panel {
 
   values(scene, stage, list) {
     if (!list || !list.length) return null;
-    return el("div", { class: "values" }, ...list.map((entry) => el("button", { type: "button", class: "entry", onclick: () => this.app.select({ kind: "value", stage, id: entry.value }), disabled: entry.value === undefined || entry.value === null || entry.value === NONE },
+    return el("div", { class: "values" }, ...list.map((entry) => el("button", { type: "button", class: "entry", onclick: () => this.app.select({ kind: "value", stage, id: entry.value, name: entry.name, type: entry.type }), disabled: entry.value === undefined || entry.value === null || entry.value === NONE },
       el("span", { class: "entry-text" }, (entry.constant ? "◦ " : "") + printable(shortened(entry.name || "—", 120))), el("span", { class: "soft" }, printable(entry.type || "")))));
   }
 

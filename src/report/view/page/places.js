@@ -2,8 +2,8 @@
 
 import { Bands } from "./bands.js";
 import { Routes } from "./routes.js";
-import { NONE } from "./scene.js";
-import { HEADER, PADDING } from "./sizes.js";
+import { KIND, NONE } from "./scene.js";
+import { HEADER, LEAST_NODE, PADDING } from "./sizes.js";
 
 export class Places {
   /** @param {import("./scene.js").Scene} scene */
@@ -12,13 +12,14 @@ export class Places {
     this.open = new Uint8Array(scene.count);
     this.x = Float32Array.from(scene.x);
     this.y = Float32Array.from(scene.y);
-    this.w = Float32Array.from(scene.w);
+    this.w = Float32Array.from(scene.w, (width, item) => (scene.kind[item] === KIND.node ? Math.max(width, LEAST_NODE) : width));
     this.h = Float32Array.from(scene.h);
     this.bandsOf = new Map();
     this.routesOf = new Map();
     if (scene.count) this.open[0] = 1;
-    this.width = scene.cw[0] || 1;
-    this.height = scene.ch[0] || 1;
+    this.width = 1;
+    this.height = 1;
+    if (scene.count) this.fit([0]);
   }
 
   /** @param {number} group @returns {Bands} */
@@ -70,7 +71,7 @@ export class Places {
   }
 
   resize(group) {
-    this.w[group] = this.scene.w[group];
+    this.w[group] = Math.max(this.scene.w[group], this.scene.kind[group] === KIND.node ? LEAST_NODE : 0);
     this.h[group] = this.scene.h[group];
   }
 

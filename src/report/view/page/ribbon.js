@@ -166,7 +166,7 @@ export class Ribbon {
   /** Error by execution order, logarithmic: allowed as a band, inherited as a line, introduced as points. */
   errors(context, row, bins, top) {
     const { overlay, side } = row;
-    const columns = ["allowed", "inherited", "introduced"].map((name) => (overlay.fields.some((field) => field.name === name) ? overlay.numbers(side, name) : null));
+    const columns = ["tolerance", "inherited", "introduced"].map((name) => (overlay.fields.some((field) => field.name === name) ? overlay.numbers(side, name) : null));
     const y = this.errorHeight(columns, top);
     const [allowed, inherited, introduced] = columns;
     context.fillStyle = theme.colors.faint;

@@ -37,34 +37,42 @@ export class RooflineView {
   }
 
   collect(overlay) {
+    this.roofs = this.roofsOf(overlay);
+    this.sides = overlay.sides;
+    for (const row of overlay.table) {
+      if (!(row.flops > 0) || !(row.time > 0) || !(row.bytes > 0) || !row.items || !row.items.length) continue;
+      const seconds = row.time * 1e-3;
+      this.points.push({ item: row.items[0], side: Math.max(0, overlay.sides.indexOf(row.side)), estimated: false, intensity: row.flops / row.bytes, speed: row.flops / seconds, seconds, ops: row.flops, moved: row.bytes });
+    }
+    if (!this.points.length) this.collectNodes(overlay);
+    if (this.points.length) this.ranges();
+  }
+
+  /** Points of single nodes, where the report has no layers. */
+  collectNodes(overlay) {
     const { scene } = overlay;
     const unit = { us: 1e-6, "µs": 1e-6, ms: 1e-3, s: 1 }[overlay.field("time").unit] || 1e-6;
-    const named = (names) => overlay.fields.find((field) => names.includes(field.name));
-    const bytesField = named(["bytes", "traffic"]);
-    const operations = named(["operations", "flops"]);
     overlay.sides.forEach((side, s) => {
       const times = overlay.numbers(side, "time");
-      const bytes = bytesField ? overlay.numbers(side, bytesField.name) : null;
       for (const item of scene.ordered()) {
-        const ops = operations ? overlay.numbers(side, operations.name)[item] : 2 * scene.macs[item];
+        const ops = 2 * scene.macs[item];
         const seconds = times[item] * unit;
-        const moved = bytes && bytes[item] > 0 ? bytes[item] : estimatedBytes(scene, item);
-        if (ops > 0 && seconds > 0 && moved > 0) this.points.push({ item, side: s, estimated: !(bytes && bytes[item] > 0), intensity: ops / moved, speed: ops / seconds, seconds, ops, moved });
+        const moved = estimatedBytes(scene, item);
+        if (ops > 0 && seconds > 0 && moved > 0) this.points.push({ item, side: s, estimated: true, intensity: ops / moved, speed: ops / seconds, seconds, ops, moved });
       }
     });
-    this.sides = overlay.sides;
-    this.roofs = this.roofsOf(overlay);
+  }
+
+  ranges() {
     const [x, y] = ["intensity", "speed"].map((key) => this.points.map((point) => point[key]));
-    if (!this.points.length) return;
     this.xRange = [Math.min(...x) / 2, Math.max(...x) * 2];
     this.yRange = [Math.min(...y) / 2, Math.max(...y, this.roofs.peak || 0) * 1.6];
   }
 
   /** The measured roofs, in operations and bytes a second. */
   roofsOf(overlay) {
-    const machine = overlay.facts.roofs || overlay.facts.machine || {};
-    const peak = machine.operations_per_second || (machine.gflops || 0) * 1e9;
-    const bandwidth = machine.bytes_per_second || (machine.gbs || 0) * 1e9;
+    const peak = overlay.facts.flops_per_second || 0;
+    const bandwidth = overlay.facts.bytes_per_second || 0;
     return { peak, bandwidth };
   }
 

@@ -1,7 +1,7 @@
 // A value: statistics, histograms, channels, slices as heat map or numbers, two values compared.
 
 import { barChart, bandChart, scatterChart } from "./charts.js";
-import { printable } from "./columns.js";
+import { printable, shortened } from "./columns.js";
 import { button, download, el, fill } from "./dom.js";
 import { HeatMap } from "./heat.js";
 import { formatCount, formatNumber } from "./numbers.js";
@@ -16,16 +16,21 @@ export class ValueView {
     this.stage = selection.stage;
     this.value = selection.id;
     this.still = still;
+    const { scene } = this.stage;
+    const known = this.value < scene.values;
+    this.name = known ? scene.valueNames.at(this.value) : printable(shortened(selection.name || "constant"));
+    this.type = known ? scene.valueTypes.at(this.value) : printable(selection.type || "");
+    this.made = known ? scene.producer[this.value] : NONE;
+    this.users = known ? scene.consumersOf(this.value) : [];
   }
 
   show() {
     const { scene } = this.stage;
-    const made = scene.producer[this.value];
-    const users = scene.consumersOf(this.value);
+    const { made, users } = this;
     const go = (item) => button(scene.name(item) || scene.label(item), () => this.app.choose(item, this.stage), { class: "chip" });
     const body = el("div", {}, el("p", { class: "soft" }, "reading…"));
     const comparison = el("div", {});
-    fill(this.element, el("h2", {}, "Value"), el("p", { class: "name" }, scene.valueNames.at(this.value)), el("p", { class: "soft" }, scene.valueTypes.at(this.value)),
+    fill(this.element, el("h2", {}, this.value < scene.values ? "Value" : "Constant"), el("p", { class: "name" }, this.name), el("p", { class: "soft" }, this.type),
       made !== NONE ? el("section", {}, el("h3", {}, "Made by"), el("div", { class: "chips" }, go(made))) : null,
       users.length ? el("section", {}, el("h3", {}, `Used by ${users.length > 1 ? users.length : ""}`), el("div", { class: "chips" }, ...users.slice(0, 24).map(go))) : null, body, comparison);
     this.read(body);
@@ -69,8 +74,8 @@ export class ValueView {
   }
 
   slices(facts) {
-    const dims = (dimsOf(facts.type || this.stage.scene.valueTypes.at(this.value)) || []).map(Number);
-    if (!facts.count || dims.some((dim) => !Number.isInteger(dim))) return null;
+    const dims = (dimsOf(facts.type || this.type) || []).map(Number);
+    if (!facts.count || (!this.app.source.served && !document.getElementById(`slice/${this.stage.scene.number}/${this.value}`)) || dims.some((dim) => !Number.isInteger(dim))) return null;
     const map = new HeatMap(this.app, this.stage.scene.number, this.value, dims, this.still);
     const save = button("Save the slice as .npy", () => map.data && download(npyOf(map.data.values, map.data.shape), "slice.npy", "application/octet-stream"));
     return el("section", {}, el("h3", {}, "Slice"), map.element, save);
