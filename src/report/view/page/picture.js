@@ -156,11 +156,12 @@ export class Picture {
     const step = fontSize * 1.3;
     const used = Math.min(lines, 1 + (name ? 1 : 0) + (scene.chips.size(item) || 0));
     let line = y + h / 2 - ((used - 1) * step) / 2;
-    const number = look.numberOf ? look.numberOf(item) : "";
-    const numberWidth = number ? textWidth(number, fontSize - 1) + 10 : 0;
     const bodies = scene.isOpenable(item) ? "▸ " : "";
-    this.text(x + 7, line, bodies + operator, w - 12 - numberWidth, style.ink, w * h, true, item);
-    if (number && w > 50) list.candidates.push({ area: w * h * 0.9, x: x + w - 6, y: line, text: number, width: w / 2, size: fontSize - 1, color: style.soft, align: "right", item });
+    let number = look.numberOf ? look.numberOf(item) : "";
+    const numberWidth = number ? textWidth(number, fontSize - 1) + 10 : 0;
+    if (textWidth(bodies + operator, fontSize, true) + numberWidth + 12 > w) number = "";
+    this.text(x + 7, line, bodies + operator, w - 12, style.ink, w * h, true, item);
+    if (number) list.candidates.push({ area: w * h * 0.9, x: x + w - 6, y: line, text: number, width: w / 2, size: fontSize - 1, color: style.soft, align: "right", item });
     if (name && lines > 1) this.text(x + 7, (line += step), name, w - 12, style.soft, w * h * 0.6, false, item, true);
     else if (name && !number) {
       const taken = textWidth(bodies + operator, fontSize, true) + 14;

@@ -12,7 +12,7 @@ export class Places {
     this.open = new Uint8Array(scene.count);
     this.x = Float32Array.from(scene.x);
     this.y = Float32Array.from(scene.y);
-    this.w = Float32Array.from(scene.w, (width, item) => (scene.kind[item] === KIND.node ? Math.max(width, LEAST_NODE) : width));
+    this.w = Float32Array.from(scene.w, (_, item) => this.closedWidth(item));
     this.h = Float32Array.from(scene.h);
     this.bandsOf = new Map();
     this.routesOf = new Map();
@@ -20,6 +20,11 @@ export class Places {
     this.width = 1;
     this.height = 1;
     if (scene.count) this.fit([0]);
+  }
+
+  closedWidth(item) {
+    const { kind, w } = this.scene;
+    return kind[item] === KIND.input || kind[item] === KIND.output ? w[item] : Math.max(w[item], LEAST_NODE);
   }
 
   /** @param {number} group @returns {Bands} */
@@ -66,12 +71,12 @@ export class Places {
   }
 
   contentWidth(group, width, height) {
-    this.w[group] = Math.max(this.scene.w[group], width + 2 * PADDING);
+    this.w[group] = Math.max(this.closedWidth(group), width + 2 * PADDING);
     this.h[group] = height + HEADER + 2 * PADDING;
   }
 
   resize(group) {
-    this.w[group] = Math.max(this.scene.w[group], this.scene.kind[group] === KIND.node ? LEAST_NODE : 0);
+    this.w[group] = this.closedWidth(group);
     this.h[group] = this.scene.h[group];
   }
 

@@ -201,7 +201,8 @@ export class Stage {
     else {
       const scale = Math.min(1, Math.max(0.55, (frame.w - 40) / Math.max(1, places.width)));
       const middle = places.width * scale <= frame.w ? places.width / 2 : this.firstItemMiddle();
-      camera.set(middle - frame.w / 2 / scale, -(TOP_BAR + 12) / scale, scale);
+      const left = middle - frame.w / 2 / scale;
+      camera.set(places.width * scale > frame.w ? Math.max(left, -24 / scale) : left, -(TOP_BAR + 12) / scale, scale);
     }
   }
 

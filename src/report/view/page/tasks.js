@@ -40,12 +40,16 @@ export class Tasks {
   }
 
   async start(command) {
+    this.running = { id: null, command, share: 0, text: "started" };
+    const { running } = this;
+    this.app.panel.show();
+    this.draw();
     try {
-      const { id } = await this.app.source.task(command);
-      this.running = { id, command, share: 0, text: "started" };
+      running.id = (await this.app.source.task(command)).id;
+    } catch (error) {
+      this.running = null;
       this.app.panel.show();
       this.draw();
-    } catch (error) {
       this.app.banner(`The task could not be started: ${error.message}`);
     }
   }
@@ -54,10 +58,10 @@ export class Tasks {
     const element = byId("task");
     element.hidden = !this.running;
     if (!this.running) return;
-    const { command, share, text, id } = this.running;
+    const { command, share, text } = this.running;
     const words = ["assay", ...command].map((word) => (/^[\w./:=,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(" ");
     fill(element, el("progress", { max: 1, value: share || null, "aria-label": "progress of the task" }), el("span", {}, `${printable(text)}${share ? ` ${formatShare(share)}` : ""}`),
-      button("Cancel", () => this.app.source.cancel(id).catch((error) => this.app.banner(error.message))), commandLine(words));
+      button("Cancel", () => this.running && this.app.source.cancel(this.running.id).catch((error) => this.app.banner(error.message))), commandLine(words));
   }
 
   /** Follows the events of the program; says when they end. */

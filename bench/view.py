@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""What the page of `assay view` costs over many nodes, in Debian's Chromium without a GPU, beside Netron's (PyPI `netron`).
+
+    view.py [--runs N] [--only MODEL] [--no-peer]
+
+Native part: a file is opened, grouped, laid out and written, as a process of its own. Page: from its address to the first
+picture; frames of a pan of 120 steps with all groups open (time of the script and the drawing calls), opening the group with
+the most children, a search, the heap. Exits 1 if a budget is missed; budgets are for 100,000 nodes, and a fifth of a
+1,000,000 nodes' ones.
+"""
+
+import argparse
+import contextlib
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import time
+
+import measure
+from inspect_model import ASSAY, model_path
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "tests" / "browser"))
+import chromium  # noqa: E402
+
+MODELS = {"nodes_100k": 1, "nodes_1m": 5}  # and the factor for their budgets
+BUDGETS = {"native ms": 500, "native MB": 200, "page ms": 1000, "command to picture ms": 1000, "frame median ms": 16, "frame 95 % ms": 33, "open ms": 100,
+           "search ms": 50, "heap MB": 80, "exported MB": 2}
+PAN = """(async () => {
+  const {graph, stage} = assay.app;
+  stage.setOpen(Array.from({length: stage.scene.count}, (_, i) => i).filter((i) => i && stage.scene.isOpenable(i)), true, 0);
+  stage.camera.set(0, 0, SCALE);
+  graph.frames.length = 0;
+  for (let i = 0; i < 120; i++) { stage.camera.pan(6, 45); graph.request(); await new Promise(requestAnimationFrame); }
+  return graph.frames.sort((a, b) => a - b);
+})()"""
+OPEN = """(async () => {
+  const {stage, tree, graph} = assay.app;
+  stage.setOpen(stage.places.openGroups(), false, 0);
+  let group = 0;
+  for (let i = 1; i < stage.scene.count; i++) if (stage.scene.children[i] > (group ? stage.scene.children[group] : 0)) group = i;
+  if (!group) return 0;
+  stage.openAround(group); graph.draw();
+  const begun = performance.now();
+  assay.app.toggle(stage, group); stage.finish(); graph.draw();
+  return performance.now() - begun;
+})()"""
+SEARCH = """(async () => {
+  await assay.app.stage.search.find('warm');
+  const begun = performance.now();
+  await assay.app.stage.search.find('add op:Add');
+  return performance.now() - begun;
+})()"""
+
+
+@contextlib.contextmanager
+def served(model: pathlib.Path):
+    """The address of a page that the program serves, and how long the program took until it was known."""
+    command = [ASSAY, "view", str(model), "--no-browser", "--keep"]
+    started = time.perf_counter()
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
+        try:
+            lines = iter(program.stdout.readline, "")
+            address = next(found[0] for line in lines if (found := re.search(r"http://\S+#token=\w+", line)))
+            yield address, (time.perf_counter() - started) * 1000
+        finally:
+            program.terminate()
+
+
+def page_numbers(page: chromium.Page, address: str) -> dict[str, float]:
+    started = time.perf_counter()
+    page.open(address)
+    numbers = {"page ms": (time.perf_counter() - started) * 1000}
+    frames = []
+    for scale in (1, 0.5, 0.2):
+        frames += page.evaluate(PAN.replace("SCALE", str(scale)))
+    frames.sort()
+    numbers["frame median ms"] = frames[len(frames) // 2]
+    numbers["frame 95 % ms"] = frames[len(frames) * 95 // 100]
+    numbers["open ms"] = page.evaluate(OPEN)
+    numbers["search ms"] = page.evaluate(SEARCH)
+    page.call("HeapProfiler.collectGarbage")
+    page.call("Performance.enable")
+    numbers["heap MB"] = next(metric["value"] for metric in page.call("Performance.getMetrics")["metrics"] if metric["name"] == "JSHeapUsedSize") / 1e6
+    if page.faults:
+        raise SystemExit(f"view: {page.faults}")
+    return numbers
+
+
+def native_numbers(model: pathlib.Path, runs: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        page = pathlib.Path(folder, "page.html")
+        result = measure.side_by_side([[ASSAY, "view", str(model), "-o", str(page), "-q"]], runs)[0]
+        return {"native ms": result.ms, "native MB": result.mb, "exported MB": page.stat().st_size / 1e6}
+
+
+def netron_numbers(page: chromium.Page, model: pathlib.Path, seconds: float = 120) -> str:
+    """How long Netron's page takes to its first picture; a reason where it cannot be measured."""
+    try:
+        import netron
+    except ImportError:
+        return "netron is not installed (pip install netron)"
+    host, port = netron.start(str(model), browse=False)
+    try:
+        page.origin = f"http://{host}:{port}"
+        started = time.perf_counter()
+        page.call("Page.navigate", url=page.origin)
+        while time.perf_counter() - started < seconds:
+            if page.evaluate("document.querySelectorAll('#canvas .node, #canvas g.nodes > g').length"):
+                return f"first picture {(time.perf_counter() - started) * 1000:.0f} ms"
+            time.sleep(0.05)
+        return f"no picture after {seconds:.0f} s"
+    finally:
+        netron.stop((host, port))
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--only", default="")
+    parser.add_argument("--no-peer", action="store_true")
+    options = parser.parse_args()
+    if not chromium.program():
+        print("view: no chromium; tools/setup.sh browser installs it")
+        return 0
+    fine = True
+    for name, factor in MODELS.items():
+        if options.only not in name:
+            continue
+        model = model_path(name)
+        numbers = native_numbers(model, options.runs)
+        with chromium.browser() as page, served(model) as (address, waited_ms):
+            page.size(1400, 900)
+            page.media()
+            numbers |= page_numbers(page, address)
+        numbers["command to picture ms"] = numbers["page ms"] + waited_ms
+        for what, number in numbers.items():
+            met = number <= BUDGETS[what] * factor
+            fine &= met
+            print(f"{name:<12}{what:<18}{number:9.1f}  budget {BUDGETS[what] * factor:6}  {'met' if met else 'MISSED'}")
+        if not options.no_peer:
+            with chromium.browser() as page:
+                print(f"{name:<12}Netron: {netron_numbers(page, model)}")
+    return 0 if fine else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
