@@ -18,8 +18,9 @@ namespace {
 
 constexpr size_t kMostText = 1000;  // bytes of a name or a type
 constexpr size_t kMostLabel = 28;   // characters that a box is made for
-constexpr float kLetter = 7.2F;
-constexpr float kSides = 24;
+constexpr size_t kMostNodeName = 16;
+constexpr float kLetter = 7.5F;
+constexpr float kSides = 28;
 constexpr float kNodeHeight = 28;
 constexpr float kGroupHeight = 40;
 constexpr float kChipHeight = 12;
@@ -148,10 +149,11 @@ void SceneMaker::fill_node(uint32_t item, ir::NodeId id) {
 
 void SceneMaker::size_item(uint32_t item, const Entry& entry) {
   results::SceneItems& items = made_.scene.items;
-  const std::string_view text =
-      entry.node ? std::string_view(made_.scene.operators[items.operators[item] % 0xffff]) : items.names[item];
-  const auto letters = static_cast<float>(std::clamp<size_t>(text.size(), 4, kMostLabel));
-  items.widths[item] = std::round(letters * kLetter + kSides);
+  size_t letters = std::min(items.names[item].size(), entry.node ? kMostNodeName : kMostLabel);
+  if (items.operators[item] != results::kNoOperator) {
+    letters = std::max(letters, made_.scene.operators[items.operators[item]].size());
+  }
+  items.widths[item] = std::round(static_cast<float>(std::clamp<size_t>(letters, 5, kMostLabel)) * kLetter + kSides);
   const bool is_group = !entry.node && !entry.value;
   items.heights[item] = is_group ? kGroupHeight : kNodeHeight;
   if ((items.flags[item] & results::kHasConstants) != 0) items.heights[item] += kChipHeight;

@@ -7,7 +7,7 @@
 #include "ir/queries.h"
 #include "ir/walk.h"
 #include "match/models/words.h"
-#include "match/repeats.h"
+#include "scene/repeats.h"
 #include "scene/tree.h"
 
 namespace assay::scene {
@@ -17,7 +17,6 @@ constexpr size_t kMostChildren = 300;
 constexpr size_t kLeastForRepeats = 40;  // children among which equal parts are looked for
 constexpr size_t kLeastPiece = 75;
 constexpr size_t kMostPiece = 225;
-constexpr match::RepeatLimits kLimits = {.least_length = 4, .least_count = 3};
 
 class Splitter {
  public:
@@ -37,6 +36,10 @@ class Splitter {
   uint32_t add_group(uint32_t parent, ItemKind kind, std::string label, std::span<const uint32_t> children);
   Children cut(uint32_t group, const Children& children);
   size_t end_of_piece(const Children& children, size_t begin) const;
+  uint32_t living_behind(uint32_t entry) const {
+    const uint32_t last = tree_.entries[entry].last;
+    return last < living_.size() ? living_[last] : 0;
+  }
   std::string label_of(uint32_t entry) const;
   void number_repeats();
 
@@ -147,18 +150,12 @@ Splitter::Children Splitter::group_repeats(uint32_t group, const Children& child
   for (const uint32_t child : children) {
     classes.push_back(known.try_emplace(hashes_[child], static_cast<uint32_t>(known.size())).first->second);
   }
+  std::vector<uint32_t> living;
+  for (const uint32_t child : children) living.push_back(living_behind(child));
   std::vector<uint32_t> taken(children.size(), kNoItem);  // by child: the group that stands there now
-  uint32_t kind = 0;
-  for (const match::Repeat& repeat : match::find_repeats(classes, kLimits)) {
-    if (repeat.length == children.size()) continue;
-    std::vector<size_t> starts;
-    for (const size_t start : repeat.starts) {
-      const auto first = taken.begin() + static_cast<ptrdiff_t>(start);
-      const auto end = first + static_cast<ptrdiff_t>(repeat.length);
-      if (std::all_of(first, end, [](uint32_t at) { return at == kNoItem; })) starts.push_back(start);
-    }
-    if (starts.size() < kLimits.least_count) continue;
-    add_occurrences(group, children, {std::move(starts), repeat.length}, static_cast<char>('A' + kind++ % 26), taken);
+  char letter = 'A';
+  for (const match::Repeat& repeat : choose_repeats(classes, living)) {
+    add_occurrences(group, children, repeat, letter++, taken);
   }
   Children left;
   for (size_t i = 0; i < children.size(); ++i) {
@@ -173,9 +170,8 @@ size_t Splitter::end_of_piece(const Children& children, size_t begin) const {
   if (children.size() - begin <= kMostPiece) return children.size();
   size_t best = begin + kLeastPiece;
   const auto cost = [&](size_t end) {
-    const uint32_t last = tree_.entries[children[end - 1]].last;
     const size_t middle = begin + (kLeastPiece + kMostPiece) / 2;
-    return std::pair(last < living_.size() ? living_[last] : 0, end > middle ? end - middle : middle - end);
+    return std::pair(living_behind(children[end - 1]), end > middle ? end - middle : middle - end);
   };
   for (size_t end = best + 1; end <= begin + kMostPiece; ++end) {
     if (cost(end) < cost(best)) best = end;
