@@ -149,7 +149,8 @@ void Server::Impl::stream(int fd, const Reply& reply) {
   SocketStream stream(fd, is_stopped);
   try {
     reply.stream(stream);
-  } catch (const std::exception&) {  // the page sees that the stream ends
+  } catch (const std::exception& error) {
+    stream.write(fmt::format("{}\n", error.what()));
   }
   send_all(fd, chunk(""), is_stopped);
   const std::scoped_lock lock(mutex);

@@ -101,11 +101,11 @@ std::string request(std::string_view target, std::string_view headers) {
 
 std::string line_of(const std::string& reply) { return reply.substr(0, reply.find("\r\n")); }
 
-const std::string kGood = fmt::format("Host: 127.0.0.1:80\r\nX-Assay-Token: {}\r\n", kToken);
+std::string good() { return fmt::format("Host: 127.0.0.1:80\r\nX-Assay-Token: {}\r\n", kToken); }
 
 TEST(Server, answers_with_all_headers) {
   const Running server;
-  const std::string reply = ask(server.port(), request("/api/a%20b?c=d", kGood));
+  const std::string reply = ask(server.port(), request("/api/a%20b?c=d", good()));
   EXPECT_EQ(line_of(reply), "HTTP/1.1 200 OK");
   EXPECT_TRUE(reply.ends_with("\r\n\r\nGET /api/a b ")) << reply;
   for (const char* header : {"Content-Security-Policy: default-src 'none'; script-src 'self'", "nosniff", "no-referrer",
@@ -159,7 +159,7 @@ TEST(Server, refuses_damaged_requests) {
 TEST(Server, keeps_a_connection_for_several_requests) {
   const Running server;
   Client client(server.port());
-  const std::string head = "POST /api/x HTTP/1.1\r\n" + kGood + "Content-Length: 2\r\n";
+  const std::string head = "POST /api/x HTTP/1.1\r\n" + good() + "Content-Length: 2\r\n";
   client.send(head + "\r\nab" + head + "Connection: close\r\n\r\n");
   client.send("cd");
   const std::string reply = client.rest();
@@ -182,28 +182,28 @@ TEST(Server, the_seventeenth_connection_is_refused) {
   const Running server(options);
   std::list<Client> clients;
   for (int i = 0; i < 16; ++i) clients.emplace_back(server.port()).send("GET");
-  EXPECT_EQ(line_of(ask(server.port(), request("/", kGood))), "HTTP/1.1 503 Service Unavailable");
+  EXPECT_EQ(line_of(ask(server.port(), request("/", good()))), "HTTP/1.1 503 Service Unavailable");
   clients.clear();
   std::string last;
   for (int i = 0; i < 50 && !last.starts_with("HTTP/1.1 200"); ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
-    last = ask(server.port(), request("/", kGood));
+    last = ask(server.port(), request("/", good()));
   }
   EXPECT_EQ(line_of(last), "HTTP/1.1 200 OK");
 }
 
 TEST(Server, streams_pieces) {
   const Running server;
-  const std::string reply = ask(server.port(), request("/api/events", kGood));
+  const std::string reply = ask(server.port(), request("/api/events", good()));
   EXPECT_NE(reply.find("Transfer-Encoding: chunked"), std::string::npos);
   EXPECT_TRUE(reply.ends_with("\r\n\r\n2\r\n0\n\r\n2\r\n1\n\r\n2\r\n2\n\r\n0\r\n\r\n")) << reply;
 }
 
 TEST(Server, packs_large_bodies_on_request) {
   const Running server;
-  const std::string plain = ask(server.port(), request("/large", kGood));
+  const std::string plain = ask(server.port(), request("/large", good()));
   EXPECT_GT(plain.size(), 100'000u);
-  const std::string reply = ask(server.port(), request("/large", kGood + "Accept-Encoding: br, gzip\r\n"));
+  const std::string reply = ask(server.port(), request("/large", good() + "Accept-Encoding: br, gzip\r\n"));
   ASSERT_LT(reply.size(), 5000u);
   EXPECT_NE(reply.find("Content-Encoding: gzip"), std::string::npos);
   EXPECT_EQ(reply.substr(reply.find("\r\n\r\n") + 4, 2), "\x1f\x8b");
@@ -213,7 +213,7 @@ TEST(Server, ends_when_no_page_is_open) {
   ServerOptions options = quick_options();
   options.idle_seconds = 0.2;
   Server server(options, handle);
-  std::thread page([&] { ask(server.port(), request("/api/events", kGood)); });
+  std::thread page([&] { ask(server.port(), request("/api/events", good())); });
   const Stopwatch watch;
   server.run();
   page.join();

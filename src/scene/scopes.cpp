@@ -26,15 +26,17 @@ onnx::Message source_of(const ir::Model& model, const ir::Node& node) {
   return {.bytes = whole.subspan(std::min<size_t>(node.source.header, whole.size())), .origin = file.data()};
 }
 
-// Calls fn for the fields of that number in the node's part of the file.
+// Calls fn for the fields of that number in the node's part of the file; false where that is damaged, and has fewer.
 template <typename Fn>
-void for_each_field(const onnx::Message& message, uint32_t number, Fn&& fn) {
+bool for_each_field(const onnx::Message& message, uint32_t number, Fn&& fn) {
   try {
     onnx::FieldReader reader(message);
     for (onnx::Field field; reader.next(field);) {
       if (field.number == number && field.type == onnx::WireType::bytes) fn(field);
     }
-  } catch (const Error&) {  // a damaged file has fewer notes
+    return true;
+  } catch (const Error&) {
+    return false;
   }
 }
 

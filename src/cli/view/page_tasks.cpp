@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <filesystem>
 
 #include <fmt/format.h>
 
@@ -124,8 +125,9 @@ void PageTasks::run(const std::stop_token& stop, uint64_t id, std::vector<std::s
         },
         stop);
     ending.is_cancelled = stop.stop_requested();
-    if (!ending.is_cancelled && ending.status > kExitDifferent) ending.error = last;
-    if (!ending.is_cancelled && ending.error.empty()) {
+    const bool has_report = !ending.is_cancelled && std::filesystem::exists(report);
+    if (!ending.is_cancelled && !has_report) ending.error = last;
+    if (has_report) {
       ending.number = view_.add_report(report);
       ending.overlay = &view_.overlay(ending.number);
     }

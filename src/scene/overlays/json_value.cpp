@@ -25,7 +25,10 @@ JsonValue read_value(formats::JsonReader& reader, int depth) {
     case formats::JsonReader::Kind::object:
       value.kind = JsonValue::Kind::object;
       reader.begin_object();
-      for (std::string key; reader.next_key(key);) value.fields.emplace_back(key, read_value(reader, depth + 1));
+      for (std::string key; reader.next_key(key);) {
+        value.keys.push_back(key);
+        value.items.push_back(read_value(reader, depth + 1));
+      }
       break;
     case formats::JsonReader::Kind::array:
       value.kind = JsonValue::Kind::array;
@@ -54,8 +57,8 @@ JsonValue read_value(formats::JsonReader& reader, int depth) {
 
 const JsonValue& JsonValue::operator[](std::string_view key) const {
   static const JsonValue kNone;
-  const auto found = std::ranges::find(fields, key, [](const auto& field) { return std::string_view(field.first); });
-  return found == fields.end() ? kNone : found->second;
+  const auto found = std::ranges::find(keys, key);
+  return found == keys.end() ? kNone : items[static_cast<size_t>(found - keys.begin())];
 }
 
 std::vector<std::string> JsonValue::texts() const {

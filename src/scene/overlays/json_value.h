@@ -3,7 +3,6 @@
 #include <limits>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 namespace assay::scene {
@@ -15,8 +14,8 @@ struct JsonValue {
   Kind kind = Kind::null;
   double number = std::numeric_limits<double>::quiet_NaN();  // of numbers, and of "nan", "inf", "-inf"
   std::string text;
+  std::vector<std::string> keys;  // of the items of an object
   std::vector<JsonValue> items;
-  std::vector<std::pair<std::string, JsonValue>> fields;
 
   bool is_true() const { return kind == Kind::boolean && number != 0; }
   // An empty one where there is none.
