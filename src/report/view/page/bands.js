@@ -128,13 +128,24 @@ export class Bands {
   moved(places, x, y) {
     if (this.layers === 0) return { x, top: y, bottom: y };
     const l = this.layerAt(x, y);
-    const newX = this.movedX(places, l, x);
-    if (y <= this.bottom0[l]) {
-      if (y < this.top0[l]) return { x: newX, top: this.top[l] - this.top0[l] + y, bottom: this.top[l] - this.top0[l] + y };
-      return { x: newX, top: this.top[l], bottom: this.bottom[l] };
+    if (y >= this.top0[l] && y <= this.bottom0[l]) return { x: this.movedX(places, l, x), top: this.top[l], bottom: this.bottom[l] };
+    const at = y < this.top0[l] ? this.top[l] - this.top0[l] + y : this.bottom[l] + y - this.bottom0[l];
+    return { x: x + this.nearestShift(places, l, x), top: at, bottom: at };
+  }
+
+  /** How far the middle of the nearest child of a layer has moved: what lies between layers moves with it. */
+  nearestShift(places, l, x) {
+    const { scene, members } = this;
+    let least = Infinity;
+    let shift = 0;
+    for (let i = this.starts[l]; i < this.starts[l + 1]; i++) {
+      const item = members[i];
+      const middle = scene.x[item] + scene.w[item] / 2;
+      if (Math.abs(middle - x) >= least) continue;
+      least = Math.abs(middle - x);
+      shift = places.x[item] + places.w[item] / 2 - middle;
     }
-    const at = this.bottom[l] + (y - this.bottom0[l]);
-    return { x: newX, top: at, bottom: at };
+    return shift;
   }
 
   movedX(places, l, x) {

@@ -165,7 +165,7 @@ export class Picture {
     if (name && lines > 1) this.text(x + 7, (line += step), name, w - 12, style.soft, w * h * 0.6, false, item, true);
     else if (name && !number) {
       const taken = textWidth(bodies + operator, fontSize, true) + 14;
-      if (w - taken > 44) this.text(x + taken, line, name, w - taken - 6, style.soft, w * h * 0.5, false, item, true);
+      if (w - taken - 6 > Math.min(80, textWidth(name, fontSize))) this.text(x + taken, line, name, w - taken - 6, style.soft, w * h * 0.5, false, item, true);
     }
     this.chipTexts(item, x, line, step, w, used - (name ? 2 : 1), style);
     if (look.badges && look.badges[item]) this.badge(item, x, y, w);

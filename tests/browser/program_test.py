@@ -1,0 +1,96 @@
+"""`assay view` itself in Debian's Chromium: what it serves, and what it writes, is the same picture, and nothing goes wrong.
+
+The program is that of the environment's ASSAY.
+"""
+
+import contextlib
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import chromium
+
+ASSAY = os.environ.get("ASSAY", "build/release/bin/assay")
+MODEL = """<ir_version: 8, opset_import: ["" : 17]>
+{name} (float[1,3,8,8] x, float[4,3,3,3] w, float[4] b) => (float[1,4,8,8] y) {{
+  ["/stem/conv"] c = Conv <pads = [1, 1, 1, 1]> (x, w, b)
+  ["/stem/relu"] r = Relu (c)
+  ["/body/{act}"] t = {op} (r)
+  ["/body/add"] y = Add (t, r)
+}}
+"""
+
+
+class ProgramTest(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.temporary = tempfile.TemporaryDirectory()
+        cls.folder = pathlib.Path(cls.temporary.name)
+        (cls.folder / "m.onnxtxt").write_text(MODEL.format(name="m", act="tanh", op="Tanh"))
+        (cls.folder / "n.onnxtxt").write_text(MODEL.format(name="n", act="sigmoid", op="Sigmoid"))
+        cls.context = chromium.browser()
+        cls.page = cls.context.__enter__()
+        cls.page.size(1200, 800)
+        cls.page.media()
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.context.__exit__(None, None, None)
+        cls.temporary.cleanup()
+
+    def setUp(self):
+        self.page.faults.clear()
+
+    def tearDown(self):
+        self.assertEqual(self.page.faults, [])
+
+    def run_assay(self, *words):
+        return subprocess.run([ASSAY, *words], cwd=self.folder, capture_output=True, text=True)
+
+    @contextlib.contextmanager
+    def served(self, *words):
+        with subprocess.Popen([ASSAY, "view", *words, "--no-browser", "--keep"], cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as program:
+            try:
+                yield next(found[0] for line in iter(program.stdout.readline, "") if (found := re.search(r"http://\S+#token=\w+", line)))
+                self.page.call("Page.navigate", url="about:blank")
+            finally:
+                program.terminate()
+
+    def test_served_and_written(self):
+        with self.served("m.onnxtxt") as address:
+            self.page.open(address)
+            served = self.page.evaluate("assay.dump()")
+            self.page.evaluate("assay.app.choose([...assay.app.stage.scene.ordered()].find((i) => assay.app.stage.scene.operator(i) === 'Conv'))")
+            self.page.wait("document.getElementById('panel').innerText.includes('pads')")
+            self.page.evaluate("assay.app.header.searchFor('attr:pads')")
+            self.page.wait("assay.app.hits && assay.app.hits.items.length === 1")
+        for words in ("Conv", "Tanh", "1×4×8×8"):
+            self.assertIn(f'{words}"', served)
+        self.assertEqual(self.run_assay("view", "m.onnxtxt", "-o", "page.html").returncode, 0)
+        self.page.open((self.folder / "page.html").as_uri())
+        self.assertEqual(self.page.evaluate("assay.dump()"), served)
+
+    def test_difference(self):
+        self.assertEqual(self.run_assay("view", "m.onnxtxt", "n.onnxtxt", "-o", "both.html").returncode, 0)
+        self.page.open((self.folder / "both.html").as_uri())
+        self.assertTrue(self.page.evaluate("assay.app.stage.scene.union"))
+        self.assertIn("Sigmoid", self.page.evaluate("assay.dump()"))
+
+    def test_report_of_a_comparison(self):
+        self.run_assay("check", "lint", "m.onnxtxt", "--json", "lint.json")
+        self.run_assay("run", "m.onnxtxt", "--ref", "--ref-fp64", "--onnx-outputs", "mark", "all", "--json", "run.json")
+        with self.served("m.onnxtxt", "--with", "run.json", "lint.json") as address:
+            self.page.open(address)
+            self.assertEqual(self.page.evaluate("assay.app.overlays.length"), 2)
+            self.assertEqual(self.page.evaluate("document.getElementById('banners').innerText"), "")
+
+
+if __name__ == "__main__":
+    if not chromium.program():
+        print("no chromium: tools/setup.sh browser installs it")
+        sys.exit(77)
+    unittest.main()
