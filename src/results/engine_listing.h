@@ -50,12 +50,22 @@ struct UnplannedNode {
   std::string op;
 };
 
+// A value in the memory of a run, from one layer to another, both included.
+struct EngineBlock {
+  std::string value;
+  size_t first = 0;
+  size_t last = 0;
+  uint64_t address = 0;
+  uint64_t bytes = 0;
+};
+
 struct EngineProfile {
   std::vector<EngineRange> inputs;
   bool is_planned = false;  // for its best shapes; otherwise it is when they come, and has no layers yet
   std::vector<EngineLayer> layers;
   std::vector<UnplannedNode> unplanned;
   uint64_t memory_bytes = 0;
+  std::vector<EngineBlock> blocks;  // results of layers, placed as the engine places values; views apart
 };
 
 // Facts of a plan, or of the layers that the engine makes of a model before it plans them.

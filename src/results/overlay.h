@@ -57,6 +57,16 @@ struct OverlaySpan {
   std::string text;
 };
 
+// A value in memory, from one step to another, both included.
+struct OverlayBlock {
+  uint32_t start = 0;
+  uint32_t end = 0;
+  uint32_t item = kNoItem;
+  double address = 0;
+  double bytes = 0;
+  std::string text;
+};
+
 // A report as it concerns the boxes of a scene.
 struct Overlay {
   std::string title;
@@ -71,6 +81,7 @@ struct Overlay {
   std::vector<OverlayRow> table;
   std::vector<std::string> lanes;
   std::vector<OverlaySpan> spans;
+  std::vector<OverlayBlock> blocks;
   std::vector<std::pair<std::string, double>> numbers;     // of the whole
   std::vector<std::pair<std::string, std::string>> words;  // likewise
 };

@@ -166,6 +166,29 @@ void add_spans(Container& out, const results::Overlay& overlay) {
   out.column("span", texts);
 }
 
+void add_blocks(Container& out, const results::Overlay& overlay) {
+  std::vector<uint32_t> starts;
+  std::vector<uint32_t> ends;
+  std::vector<uint32_t> items;
+  std::vector<double> addresses;
+  std::vector<double> bytes;
+  results::TextColumn texts;
+  for (const results::OverlayBlock& block : overlay.blocks) {
+    starts.push_back(block.start);
+    ends.push_back(block.end);
+    items.push_back(block.item);
+    addresses.push_back(block.address);
+    bytes.push_back(block.bytes);
+    texts.add(block.text);
+  }
+  out.column("block.start", starts);
+  out.column("block.end", ends);
+  out.column("block.item", items);
+  out.column("block.address", addresses);
+  out.column("block.bytes", bytes);
+  out.column("block", texts);
+}
+
 }  // namespace
 
 std::string scene_container(const results::Scene& scene, uint64_t revision) {
@@ -195,6 +218,7 @@ std::string overlay_container(const results::Overlay& overlay, uint64_t revision
   }
   add_groups(out, overlay);
   add_spans(out, overlay);
+  if (!overlay.blocks.empty()) add_blocks(out, overlay);
   return out.finish();
 }
 

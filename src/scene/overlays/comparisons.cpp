@@ -57,6 +57,12 @@ void add_numbers(std::span<const Field> fields, const JsonValue& row, std::strin
   }
 }
 
+// The name of a runner without its number and time.
+std::string side_name(const JsonValue& pair, std::string_view key) {
+  const std::string& name = pair[key].text;
+  return name.substr(0, name.find("-runner-"));
+}
+
 void add_guilty(const JsonValue& layer, const SceneNames& names, Overlay& overlay) {
   results::OverlayNote note;
   note.item = names.item(layer["node"].text);
@@ -112,7 +118,7 @@ Overlay run_overlay(const JsonValue& report, const SceneNames& names) {
   overlay.words.emplace_back("verdict", report["verdict"].text);
   add_fields(kRunFields, overlay);
   for (const JsonValue& pair : report["pairs"].items) {
-    const std::string side = pair["runner_a"].text + " against " + pair["runner_b"].text;
+    const std::string side = side_name(pair, "runner_a") + " against " + side_name(pair, "runner_b");
     if (pair["iterations"].items.empty()) continue;
     for (const JsonValue& output : pair["iterations"].items.front()["outputs"].items) {
       const std::string& name = output["name"].text;

@@ -97,6 +97,11 @@ Overlay plan_overlay(const results::EngineListing& plan, const SceneNames& names
     overlay.table.push_back(std::move(row));
     overlay.groups.push_back({layer.name, layer.tactic, std::move(items)});
   }
+  for (const results::EngineBlock& block : plan.profiles.front().blocks) {
+    overlay.blocks.push_back({static_cast<uint32_t>(block.first), static_cast<uint32_t>(block.last),
+                              names.producer(block.value), static_cast<double>(block.address),
+                              static_cast<double>(block.bytes), block.value});
+  }
   for (const results::UnplannedNode& node : plan.profiles.front().unplanned) {
     overlay.notes.push_back({names.item(node.name), "info", "no_layer",
                              "stands in no layer: it was folded or removed, or is another view of its operand", ""});

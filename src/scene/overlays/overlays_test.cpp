@@ -71,7 +71,7 @@ TEST(Overlays, errors_by_layer) {
 
 TEST(Overlays, differences_of_outputs) {
   const results::Overlay overlay = read(R"({"schema": "assay/run/1", "verdict": "failed", "pairs": [
-      {"runner_a": "onnxrt", "runner_b": "ref", "iterations": [{"outputs": [
+      {"runner_a": "onnxrt-runner-N0-11/29/26-04:50:34", "runner_b": "ref", "iterations": [{"outputs": [
         {"name": "b", "passed": false, "max_abs": 3, "max_rel": 1, "count": 4, "failed_count": 1}]}]}],
       "runs": [{"runner": "onnxrt", "failure": "it fell"}]})");
   EXPECT_EQ(number(overlay, "onnxrt against ref", "max_abs", "second"), 3);
@@ -118,12 +118,16 @@ TEST(Overlays, layers_of_a_plan) {
   results::EngineProfile& profile = plan.profiles.emplace_back();
   profile.layers.push_back({.name = "l0", .op = "chain", .tactic = "chain.tape", .origins = {"first", "second"}});
   profile.unplanned.push_back({"y", "Abs"});
+  profile.blocks.push_back({.value = "a", .first = 1, .last = 2, .address = 64, .bytes = 8});
   const results::Overlay overlay = plan_overlay(plan, SceneNames(made.model, made.made));
   ASSERT_EQ(overlay.groups.size(), 1u);
   EXPECT_EQ(overlay.groups[0].items.size(), 2u);
   EXPECT_EQ(overlay.groups[0].state, "chain.tape");
   ASSERT_EQ(overlay.notes.size(), 1u);
   EXPECT_NE(overlay.notes[0].item, kNoItem);
+  ASSERT_EQ(overlay.blocks.size(), 1u);
+  EXPECT_EQ(overlay.blocks[0].item, SceneNames(made.model, made.made).item("first"));
+  EXPECT_EQ(overlay.blocks[0].address, 64);
 }
 
 TEST(Overlays, differences_of_models) {

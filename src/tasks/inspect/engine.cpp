@@ -11,6 +11,7 @@
 #include "formats/saved_data.h"
 #include "ir/queries.h"
 #include "tasks/inspect.h"
+#include "tasks/inspect/memory_blocks.h"
 
 namespace assay::tasks {
 namespace {
@@ -115,6 +116,7 @@ results::EngineProfile engine_profile(const engine::SavedPlan& plan, const engin
   found.memory_bytes = planned.memory_bytes;
   for (const engine::LayerRecord& layer : planned.layers) found.layers.push_back(engine_layer(layer, ranges));
   found.unplanned = unplanned_nodes(plan.source(), planned.layers);
+  found.blocks = memory_blocks(planned.layers, plan.manifest().signature.outputs);
   return found;
 }
 

@@ -49,7 +49,7 @@ bool is_report(const std::string& path) {
   const Bytes start = file->bytes().first(std::min<size_t>(file->size(), 200));
   const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
   const size_t begin = text.find_first_not_of(" \t\r\n{");
-  return text.starts_with("{") && begin != std::string_view::npos && text.substr(begin).starts_with("\"schema\"");
+  return text.starts_with('{') && begin != std::string_view::npos && text.substr(begin).starts_with("\"schema\"");
 }
 
 const tensor::Tensor* find_tensor(const tensor::NamedData& data, std::string_view name) {
@@ -229,7 +229,7 @@ results::ValueFacts View::value(size_t scene, uint32_t number) const {
     for (size_t i = 0; i < tensor->shape().size(); ++i) {
       facts.type += (i > 0 ? "," : "") + std::to_string(tensor->shape()[i]);
     }
-    facts.type += "]";
+    facts.type += ']';
   }
   return facts;
 }
