@@ -8,6 +8,7 @@
 namespace assay::cli {
 namespace {
 
+constexpr auto kNumbers = report::Container::Numbers::differences;
 constexpr size_t kMostNodes = 20'000;           // with all facts
 constexpr size_t kMostStatistics = 500;         // weights
 constexpr uint64_t kMostElements = 20'000'000;  // of theirs that are read
@@ -59,14 +60,15 @@ std::string view_page(const tasks::View& view, const std::string& command_line) 
       .scene_count = view.scene_count(), .overlays = {}, .revision = 1, .has_tasks = false, .command = command_line};
   for (size_t i = 0; i < view.scene_count(); ++i) {
     const std::string number = std::to_string(i);
-    page.containers.emplace_back("scene/" + number, report::scene_container(view.scene(i), 1));
+    page.containers.emplace_back("scene/" + number, report::scene_container(view.scene(i), 1, kNumbers));
     if (view.scene(i).items.size() > kMostNodes) continue;
     page.documents.emplace_back("nodes/" + number, nodes_document(view, i));
     page.documents.emplace_back("statistics/" + number, statistics_document(view, i));
   }
   for (size_t i = 0; i < view.overlay_count(); ++i) {
     subject.overlays.push_back(&view.overlay(i));
-    page.containers.emplace_back("overlay/" + std::to_string(i), report::overlay_container(view.overlay(i), 1));
+    page.containers.emplace_back("overlay/" + std::to_string(i),
+                                 report::overlay_container(view.overlay(i), 1, kNumbers));
   }
   page.documents.emplace_back("subject", report::subject_json(subject));
   return report::exported_page(page);

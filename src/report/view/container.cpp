@@ -1,6 +1,8 @@
 #include "report/view/container.h"
 
 #include <array>
+#include <numeric>
+#include <vector>
 
 namespace assay::report {
 namespace {
@@ -12,12 +14,19 @@ size_t width_of(std::string_view type) { return type == "u8" ? 1 : type == "u16"
 
 }  // namespace
 
-Container::Container(std::string_view kind) {
+Container::Container(std::string_view kind, Numbers numbers) : numbers_(numbers) {
   head_.begin_object();
   head_.field("kind", kind);
 }
 
-void Container::add(std::string_view name, std::string_view type, Bytes bytes) {
+void Container::column(std::string_view name, std::span<const uint32_t> numbers) {
+  if (numbers_ == Numbers::plain) return add(name, "u32", std::as_bytes(numbers));
+  std::vector<uint32_t> differences(numbers.begin(), numbers.end());
+  std::adjacent_difference(numbers.begin(), numbers.end(), differences.begin());
+  add(name, "u32", std::as_bytes(std::span(differences)), true);
+}
+
+void Container::add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences) {
   if (!has_columns_) {
     head_.key("columns");
     head_.begin_object();
@@ -29,13 +38,14 @@ void Container::add(std::string_view name, std::string_view type, Bytes bytes) {
   head_.field("type", type);
   head_.field("offset", static_cast<uint64_t>(columns_.size()));
   head_.field("count", static_cast<uint64_t>(bytes.size() / width_of(type)));
+  if (are_differences) head_.field("differences", true);
   head_.end_object();
   columns_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
 }
 
 void Container::column(std::string_view name, const results::TextColumn& texts) {
   add(std::string(name) + ".text", "u8", std::as_bytes(std::span(texts.text)));
-  add(std::string(name) + ".ends", "u32", std::as_bytes(std::span(texts.ends)));
+  column(std::string(name) + ".ends", texts.ends);
 }
 
 std::string Container::finish() {

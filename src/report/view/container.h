@@ -14,13 +14,17 @@ namespace assay::report {
 // each column at a multiple of 8, counted from the end of the head. Numbers are little-endian.
 class Container {
  public:
+  // Whole numbers as they are, or, in files that are packed, their differences from one to the next: the column says
+  // `differences`.
+  enum class Numbers { plain, differences };
+
   // `kind` as `scene`; more of the head may be written to head() before the first column.
-  explicit Container(std::string_view kind);
+  explicit Container(std::string_view kind, Numbers numbers = Numbers::plain);
   JsonWriter& head() { return head_; }
 
   void column(std::string_view name, std::span<const uint8_t> numbers) { add(name, "u8", std::as_bytes(numbers)); }
   void column(std::string_view name, std::span<const uint16_t> numbers) { add(name, "u16", std::as_bytes(numbers)); }
-  void column(std::string_view name, std::span<const uint32_t> numbers) { add(name, "u32", std::as_bytes(numbers)); }
+  void column(std::string_view name, std::span<const uint32_t> numbers);
   void column(std::string_view name, std::span<const float> numbers) { add(name, "f32", std::as_bytes(numbers)); }
   void column(std::string_view name, std::span<const double> numbers) { add(name, "f64", std::as_bytes(numbers)); }
   // Two columns, `name.text` and `name.ends`.
@@ -30,8 +34,9 @@ class Container {
   std::string finish();
 
  private:
-  void add(std::string_view name, std::string_view type, Bytes bytes);
+  void add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences = false);
 
+  Numbers numbers_;
   JsonWriter head_;
   std::string columns_;
   bool has_columns_ = false;

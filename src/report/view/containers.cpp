@@ -1,7 +1,6 @@
 #include "report/view/containers.h"
 
 #include "report/json_parts.h"
-#include "report/view/container.h"
 
 namespace assay::report {
 namespace {
@@ -191,8 +190,8 @@ void add_blocks(Container& out, const results::Overlay& overlay) {
 
 }  // namespace
 
-std::string scene_container(const results::Scene& scene, uint64_t revision) {
-  Container out("scene");
+std::string scene_container(const results::Scene& scene, uint64_t revision, Container::Numbers numbers) {
+  Container out("scene", numbers);
   write_scene_head(out.head(), scene, revision);
   add_items(out, scene.items);
   out.column("chip.item", scene.chip_items);
@@ -210,8 +209,8 @@ std::string scene_container(const results::Scene& scene, uint64_t revision) {
   return out.finish();
 }
 
-std::string overlay_container(const results::Overlay& overlay, uint64_t revision) {
-  Container out("overlay");
+std::string overlay_container(const results::Overlay& overlay, uint64_t revision, Container::Numbers numbers) {
+  Container out("overlay", numbers);
   write_overlay_head(out.head(), overlay, revision);
   for (const results::OverlayColumn& column : overlay.columns) {
     out.column(column.side + "/" + column.field + (column.is_of_values ? "@value" : ""), column.numbers);

@@ -116,6 +116,12 @@ export class Container {
     this.base = 8 + length;
     this.head = JSON.parse(decoder.decode(new Uint8Array(buffer, 8, length)));
     this.columns = this.head.columns || {};
+    for (const [name, column] of Object.entries(this.columns)) if (column.differences) this.addUp(this.column(name));
+  }
+
+  /** Puts numbers in the place of their differences, of which files are made. @param {Uint32Array} numbers */
+  addUp(numbers) {
+    for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
   }
 
   has(name) {
