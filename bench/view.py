@@ -107,7 +107,9 @@ def netron_numbers(page: chromium.Page, model: pathlib.Path, seconds: float = 12
         started = time.perf_counter()
         page.call("Page.navigate", url=page.origin)
         while time.perf_counter() - started < seconds:
-            if page.evaluate("document.querySelectorAll('#canvas .node, #canvas g.nodes > g').length"):
+            # It first asks to agree to cookies.
+            page.evaluate("document.body?.classList.contains('notification') && document.getElementById('message-button')?.click()")
+            if page.evaluate("document.querySelectorAll('#canvas .node').length"):
                 return f"first picture {(time.perf_counter() - started) * 1000:.0f} ms"
             time.sleep(0.05)
         return f"no picture after {seconds:.0f} s"

@@ -5,7 +5,6 @@ import { parseQuery, queryText, QueryError } from "./query.js";
 import { svgOf } from "./paint.js";
 import { contrast, theme } from "./theme.js";
 import { traceOf } from "./perfetto.js";
-import { recorded } from "./recorder.js";
 
 const assayApp = new App();
 
@@ -19,8 +18,6 @@ globalThis.assay = {
   }),
   dump: () => assayApp.dump(),
   svg: () => assayApp.header.svg(),
-  dumpView: () => recorded(assayApp.dock.current.surface),
-  dumpRibbon: () => recorded(assayApp.ribbon),
   parse(text) {
     try {
       return queryText(parseQuery(text));

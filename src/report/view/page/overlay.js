@@ -48,6 +48,9 @@ export class Overlay {
     this.origin = head.source || "";
     this.sides = head.sides && head.sides.length ? head.sides : [""];
     this.fields = this.what === "difference" ? [] : head.fields || [];
+    if (this.what === "time" && this.sides.length === 2) {
+      this.fields = [...this.fields, { name: "ratio", unit: "", scale: "diverging", description: `time of ${this.sides[0]} over that of ${this.sides[1]}` }];
+    }
     this.notes = head.notes || [];
     this.table = head.table || [];
     this.groups = head.groups || [];
@@ -78,8 +81,15 @@ export class Overlay {
   numbers(side, name) {
     const key = `${side}/${name}`;
     let values = this.columnCache.get(key);
+    if (!values && name === "ratio" && !this.container.has(key)) this.columnCache.set(key, (values = this.ratios()));
     if (!values) this.columnCache.set(key, (values = this.spreadOut(key, SUMMED.some((word) => name.includes(word)))));
     return values;
+  }
+
+  /** Times of the first side over those of the second. */
+  ratios() {
+    const [left, right] = this.sides.map((side) => this.numbers(side, "time"));
+    return left.map((time, i) => time / right[i]);
   }
 
   spreadOut(key, summed) {
@@ -115,7 +125,7 @@ export class Overlay {
 
   makeScale(name) {
     const field = this.field(name);
-    if (field.scale === "diverging" || TURNING.includes(name)) return new Scale("diverging", 0.01, 100);
+    if (field.scale === "diverging" || TURNING.includes(name)) return name === "ratio" ? new Scale("diverging", 0.1, 10) : new Scale("diverging", 0.01, 100);
     let low = Infinity;
     let high = 0;
     for (const side of this.sides) {

@@ -56,14 +56,14 @@ export class TableView {
     ];
     if (!this.overlay) return columns;
     for (const field of this.overlay.fields) {
-      for (const side of this.overlay.sides) columns.push(this.fieldColumn(field, side));
+      for (const side of field.name === "ratio" ? [""] : this.overlay.sides) columns.push(this.fieldColumn(field, side));
     }
     return columns;
   }
 
   fieldColumn(field, side) {
     const values = this.overlay.numbers(side, field.name);
-    const title = this.overlay.sides.length > 1 ? `${field.name} ${side}` : field.name;
+    const title = side && this.overlay.sides.length > 1 ? `${field.name} ${side}` : field.name;
     return { key: `${side}/${field.name}`, title, width: 96, value: (item) => values[item], text: (item) => (Number.isNaN(values[item]) ? "–" : formatUnit(values[item], field.unit)),
       color: (item) => (field.name === this.app.field && !Number.isNaN(values[item]) ? this.overlay.scale(field.name).color(values[item]) : null), share: field.name.includes("time") };
   }

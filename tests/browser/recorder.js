@@ -1,5 +1,6 @@
-// Writes down what a view draws, for tests.
+// Writes down what a view draws: an expression that is a function of a view, which has a canvas and the method paintView.
 
+(() => {
 /** Stands in for a canvas: lines of text instead of pixels. */
 class Recorder {
   constructor() {
@@ -61,9 +62,9 @@ class Recorder {
   }
 }
 
-/** What a view draws, as text. @param {{canvas: HTMLCanvasElement, paintView: (context: any, width: number, height: number) => void}} view */
-export function recorded(view) {
+return (view) => {
   const recorder = new Recorder();
   view.paintView(recorder, view.canvas.clientWidth, view.canvas.clientHeight);
   return recorder.lines.join("\n") + "\n";
-}
+};
+})()
