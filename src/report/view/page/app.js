@@ -124,13 +124,14 @@ export class App {
 
   /** Gives all items the colours of the moment. */
   recolor() {
-    const { overlay, side, field } = this.active();
+    const { overlay: chosen, side, field } = this.active();
     for (const stage of this.stages) {
       const { look } = stage;
+      const overlay = chosen && (chosen.scene === stage.scene ? chosen : this.overlays.find((other) => other.scene === stage.scene && other.what === chosen.what));
       look.plain();
       look.outlines = null;
       look.badges = badgesOf(stage.scene, this.overlays);
-      if (!overlay || overlay.scene !== stage.scene) continue;
+      if (!overlay) continue;
       if (overlay.groups.length) look.outlines = outlinesOf(overlay, this);
       const classes = classesOf(overlay);
       if (field && overlay.fields.length) this.colorByField(look, overlay, side, field);

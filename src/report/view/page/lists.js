@@ -63,6 +63,7 @@ export class Lists {
 
   draw() {
     const entries = this.entries();
+    if (this.at >= entries.length) this.at = -1;
     const bar = el("div", { class: "list-bar" }, button("Previous", () => this.step(-1)), button("Next", () => this.step(1)),
       el("span", { class: "soft" }, entries.length ? `${this.at + 1 || "–"} of ${entries.length}` : "nothing here"));
     const parts = [bar];
