@@ -80,7 +80,12 @@ export class Texts {
   /** The entry that holds a byte, at or after a first one. */
   entryAt(byte, first) {
     let low = first;
-    let high = this.count - 1;
+    let step = 1;
+    while (low + step < this.count && this.ends[low + step] <= byte) {
+      low += step;
+      step *= 2;
+    }
+    let high = Math.min(this.count - 1, low + step);
     while (low < high) {
       const middle = (low + high) >> 1;
       if (this.ends[middle] > byte) high = middle;

@@ -52,12 +52,9 @@ export class Panel {
   }
 
   operators(scene) {
-    const counts = new Map();
-    for (const item of scene.ordered()) {
-      const name = scene.operator(item);
-      if (name) counts.set(name, (counts.get(name) || 0) + 1);
-    }
-    const sorted = [...counts].sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 30);
+    const counts = new Uint32Array(0x10000);
+    for (let i = 1; i < scene.count; i++) if (!scene.isGroup(i)) counts[scene.op[i]]++;
+    const sorted = scene.operators.map((name, id) => [name, counts[id]]).filter(([, count]) => count).sort((a, b) => b[1] - a[1] || (a[0] < b[0] ? -1 : 1)).slice(0, 30);
     return el("div", { class: "chips" }, ...sorted.map(([name, count]) => button(`${name} ${count}`, () => this.app.header.searchFor(`op:${name}`), { class: "chip", title: "Search them" })));
   }
 
@@ -65,7 +62,7 @@ export class Panel {
   overlaySummary(overlay) {
     const { facts } = overlay;
     const parts = [];
-    if (overlay.what === "accuracy" || overlay.what === "run") parts.push(this.guilty(overlay));
+    if (overlay.fields.some((field) => field.name === "excess")) parts.push(this.guilty(overlay));
     if (facts.verdict) parts.push(el("p", {}, printable(facts.verdict)));
     if (overlay.notes.length) parts.push(el("p", {}, `${overlay.notes.length} finding${overlay.notes.length === 1 ? "" : "s"}`));
     if (overlay.what === "difference") parts.push(el("p", {}, changeCounts(overlay)));

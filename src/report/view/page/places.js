@@ -10,10 +10,11 @@ export class Places {
   constructor(scene) {
     this.scene = scene;
     this.open = new Uint8Array(scene.count);
-    this.x = Float32Array.from(scene.x);
-    this.y = Float32Array.from(scene.y);
-    this.w = Float32Array.from(scene.w, (_, item) => this.closedWidth(item));
-    this.h = Float32Array.from(scene.h);
+    this.x = scene.x.slice();
+    this.y = scene.y.slice();
+    this.w = new Float32Array(scene.count);
+    for (let i = 0; i < scene.count; i++) this.w[i] = this.closedWidth(i);
+    this.h = scene.h.slice();
     this.bandsOf = new Map();
     this.routesOf = new Map();
     if (scene.count) this.open[0] = 1;

@@ -42,8 +42,9 @@ export class Scene {
     this.chipTexts = container.text("chip");
     this.chips = orderedLists(container.column("chip.item"), this.count);
     this.lastOrder = 0;
-    for (let i = 0; i < this.count; i++) if (this.last[i] !== NONE && this.last[i] > this.lastOrder) this.lastOrder = this.last[i];
+    for (const column of [this.order, this.last]) for (let i = 0; i < this.count; i++) if (column[i] !== NONE && column[i] > this.lastOrder) this.lastOrder = column[i];
     this.byOrder = null;
+    this.leafMask = null;
     this.prefixes = new Map();
   }
 
@@ -148,12 +149,21 @@ export class Scene {
     return [...found];
   }
 
+  /** One for each item that is no group. */
+  leaves() {
+    if (!this.leafMask) {
+      this.leafMask = new Uint8Array(this.count);
+      for (let i = 1; i < this.count; i++) this.leafMask[i] = this.isGroup(i) ? 0 : 1;
+    }
+    return this.leafMask;
+  }
+
   /** Nodes in execution order. @returns {Uint32Array} */
   ordered() {
     if (!this.byOrder) {
-      const nodes = [];
-      for (let i = 1; i < this.count; i++) if (!this.isGroup(i)) nodes.push(i);
-      this.byOrder = Uint32Array.from(nodes).sort((a, b) => this.order[a] - this.order[b] || a - b);
+      const leaves = this.leaves();
+      const keys = Uint32Array.from(this.order, (order, i) => (leaves[i] ? order : NONE));
+      this.byOrder = orderedBy(keys, offsetsOf(keys, this.lastOrder + 1));
     }
     return this.byOrder;
   }

@@ -68,13 +68,16 @@ export class Search {
   }
 
   both(masks) {
-    return masks.reduce((a, b) => a.map((seen, i) => seen & b[i]));
+    const [first, ...rest] = masks;
+    for (const mask of rest) for (let i = 0; i < first.length; i++) first[i] &= mask[i];
+    return first;
   }
 
   /** Items that are no groups and whose entry is `wanted`. */
   nodes(mask, wanted) {
-    const { scene } = this;
-    return mask.map((seen, i) => (seen === wanted && i > 0 && !scene.isGroup(i) ? 1 : 0));
+    const found = this.scene.leaves().slice();
+    for (let i = 0; i < found.length; i++) if (mask[i] !== wanted) found[i] = 0;
+    return found;
   }
 
   call(query) {
@@ -158,7 +161,10 @@ export class Search {
   byOperator(query) {
     const plain = query.regex || query.exact ? query : { ...query, regex: globExpression(query.text) };
     const fits = this.scene.operators.map((name) => textFits(plain, name) || textFits(plain, name.slice(name.lastIndexOf(".") + 1)));
-    return this.nodes(Uint8Array.from({ length: this.scene.count }, (_, i) => (fits[this.scene.op[i]] ? 1 : 0)), 1);
+    const { op } = this.scene;
+    const mask = this.empty();
+    for (let i = 0; i < mask.length; i++) if (fits[op[i]]) mask[i] = 1;
+    return this.nodes(mask, 1);
   }
 
   listed(items) {
