@@ -1,6 +1,9 @@
-#include <algorithm>
+#include <functional>
+
+#include <fmt/format.h>
 
 #include "base/text.h"
+#include "inspect/model_diff/parts.h"
 #include "match/models/hashes.h"
 #include "match/models/match_models.h"
 #include "scene/overlays/overlays.h"
@@ -17,7 +20,6 @@ constexpr std::string_view kChangeWords[] = {"same", "removed", "added", "change
 struct Side {
   const ir::Model& model;
   const MadeScene& made;
-  match::NodeHashes hashes;
 };
 
 match::NodeHashes hashes_of(const ir::Model& model) {
@@ -27,35 +29,60 @@ match::NodeHashes hashes_of(const ir::Model& model) {
   return match::hash_nodes(model, seeds);
 }
 
+// `alpha: 0.5, now 0.25`
+std::string text_of(const results::FactChange& change) {
+  const std::string before = change.before.value_or("none");
+  return fmt::format("{}: {}, now {}", change.what, before, change.after.value_or("none"));
+}
+
+// In what pairs of nodes differ, by node of the first model; nothing for those that are the same.
+class PairChanges {
+ public:
+  PairChanges(const ir::Model& a, const ir::Model& b, const match::Matching& matching)
+      : context_{a, b, matching, options_}, hashes_a_(hashes_of(a)), hashes_b_(hashes_of(b)) {}
+  std::string facts(ir::NodeId left, ir::NodeId right) const;
+
+ private:
+  inspect::DiffOptions options_;
+  inspect::DiffContext context_;
+  match::NodeHashes hashes_a_;
+  match::NodeHashes hashes_b_;
+};
+
+std::string PairChanges::facts(ir::NodeId left, ir::NodeId right) const {
+  if (hashes_a_.content[left.index] == hashes_b_.content[right.index]) return "";
+  const ir::Node& a = context_.a[left];
+  const ir::Node& b = context_.b[right];
+  std::vector<std::string> facts;
+  const std::string_view before = context_.a.text(a.op);
+  const std::string_view after = context_.b.text(b.op);
+  if (before != after) facts.push_back(fmt::format("operator: {}, now {}", before, after));
+  std::vector<results::FactChange> changes;
+  inspect::diff_attributes(context_, a.attributes, b.attributes, changes);
+  for (const results::FactChange& change : changes) facts.push_back(text_of(change));
+  if (facts.empty()) facts.emplace_back("weights");
+  return join(facts, "; ");
+}
+
+// One side of a comparison.
 class Differences {
  public:
-  Differences(Side mine, Side other, bool is_first)
-      : mine_(std::move(mine)), other_(std::move(other)), is_first_(is_first) {}
-  Overlay run(const std::vector<ir::NodeId>& counterparts);
+  Differences(const Side& mine, const Side& other, bool is_first) : mine_(mine), other_(other), is_first_(is_first) {}
+  // `facts` tells in what a node and its counterpart differ.
+  Overlay run(const std::vector<ir::NodeId>& counterparts,
+              const std::function<std::string(ir::NodeId node, ir::NodeId counterpart)>& facts);
 
  private:
   void add(uint32_t item, Change change, const std::string& facts, const std::string& was);
-  Change change_of(ir::NodeId node, ir::NodeId counterpart, std::string& facts) const;
-  std::string shown_name(const Side& side, ir::NodeId node) const { return printable(side.model[node].name); }
+  bool is_renamed(ir::NodeId node, ir::NodeId counterpart) const {
+    return mine_.model[node].name != other_.model[counterpart].name;
+  }
 
   Side mine_;
   Side other_;
   bool is_first_;
   Overlay overlay_;
 };
-
-Change Differences::change_of(ir::NodeId node, ir::NodeId counterpart, std::string& facts) const {
-  if (!counterpart) return is_first_ ? kRemoved : kAdded;
-  const bool is_same_op = mine_.model.text(mine_.model[node].op) == other_.model.text(other_.model[counterpart].op);
-  if (!is_same_op)
-    facts = "operator";
-  else if (mine_.hashes.local[node.index] != other_.hashes.local[counterpart.index])
-    facts = "attributes";
-  else if (mine_.hashes.content[node.index] != other_.hashes.content[counterpart.index])
-    facts = "weights";
-  if (!facts.empty()) return kChanged;
-  return mine_.model[node].name == other_.model[counterpart].name ? kSame : kRenamed;
-}
 
 void Differences::add(uint32_t item, Change change, const std::string& facts, const std::string& was) {
   results::OverlayRow row;
@@ -66,7 +93,8 @@ void Differences::add(uint32_t item, Change change, const std::string& facts, co
   overlay_.table.push_back(std::move(row));
 }
 
-Overlay Differences::run(const std::vector<ir::NodeId>& counterparts) {
+Overlay Differences::run(const std::vector<ir::NodeId>& counterparts,
+                         const std::function<std::string(ir::NodeId node, ir::NodeId counterpart)>& facts) {
   overlay_.what = "difference";
   overlay_.title = "difference of two models";
   overlay_.scene = is_first_ ? 0 : 1;
@@ -79,16 +107,18 @@ Overlay Differences::run(const std::vector<ir::NodeId>& counterparts) {
     const ir::NodeId node = mine_.made.nodes[item];
     if (!node) continue;
     const ir::NodeId counterpart = counterparts[node.index];
-    std::string facts;
-    const Change change = change_of(node, counterpart, facts);
-    changes[item] = change;
-    if (counterpart) {
-      const uint32_t number = other_.made.item_of_node[counterpart.index];
-      if (number != kNoItem) others[item] = static_cast<float>(number);
+    if (!counterpart) {
+      changes[item] = is_first_ ? kRemoved : kAdded;
+      add(item, is_first_ ? kRemoved : kAdded, "", "");
+      continue;
     }
-    if (change == kSame) continue;
-    const bool is_named = counterpart && mine_.model[node].name != other_.model[counterpart].name;
-    add(item, change, facts, is_named ? shown_name(other_, counterpart) : "");
+    const uint32_t number = other_.made.item_of_node[counterpart.index];
+    if (number != kNoItem) others[item] = static_cast<float>(number);
+    const std::string differing = facts(node, counterpart);
+    const bool has_new_name = is_renamed(node, counterpart);
+    const Change change = !differing.empty() ? kChanged : has_new_name ? kRenamed : kSame;
+    changes[item] = change;
+    if (change != kSame) add(item, change, differing, has_new_name ? printable(other_.model[counterpart].name) : "");
   }
   column_of(overlay_, "", "change", false, count) = std::move(changes);
   column_of(overlay_, "", "counterpart", false, count) = std::move(others);
@@ -100,10 +130,15 @@ Overlay Differences::run(const std::vector<ir::NodeId>& counterparts) {
 std::pair<Overlay, Overlay> difference_overlays(const ir::Model& a, const MadeScene& made_a, const ir::Model& b,
                                                 const MadeScene& made_b) {
   const match::Matching matching = match::match_models(a, b);
-  const Side first = {a, made_a, hashes_of(a)};
-  const Side second = {b, made_b, hashes_of(b)};
-  return {Differences(first, second, true).run(matching.nodes_in_b),
-          Differences(second, first, false).run(matching.nodes_in_a)};
+  const PairChanges pairs(a, b, matching);
+  const Side first = {a, made_a};
+  const Side second = {b, made_b};
+  return {Differences(first, second, true)
+              .run(matching.nodes_in_b,
+                   [&](ir::NodeId node, ir::NodeId counterpart) { return pairs.facts(node, counterpart); }),
+          Differences(second, first, false).run(matching.nodes_in_a, [&](ir::NodeId node, ir::NodeId counterpart) {
+            return pairs.facts(counterpart, node);
+          })};
 }
 
 }  // namespace assay::scene

@@ -24,7 +24,8 @@ namespace {
 
 // One model and its boxes.
 struct Shown {
-  Shown(const ModelSource& source, Observer& observer) : loaded(load_model(source, observer)) {
+  Shown(const ModelSource& source, Observer& observer)
+      : loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {
     inference = infer_types(loaded);
     tell_findings(loaded.findings, observer);
     made = scene::make_scene(loaded.model, *inference);
@@ -169,6 +170,7 @@ View::View(const ViewRequest& request, Observer& observer) : impl_(std::make_uni
     impl_->add_overlay(std::move(mine), request.other->path);
     impl_->add_overlay(std::move(others), request.model.path);
   }
+  if (is_engine_file(request.model)) impl_->add_file(request.model.path);
   for (const std::string& path : request.with) {
     check_cancelled(observer);
     try {
