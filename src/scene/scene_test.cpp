@@ -114,19 +114,34 @@ TEST(Scene, bodies_stand_in_their_nodes_and_take_what_they_capture) {
                   "{{ t = Relu(a) }}, else_branch = no () => (e) {{ e = Abs(a) }}> }}",
                   kHead));
   expect_whole(made.made.scene);
-  EXPECT_EQ(made.parent("yes"), "choice");
-  EXPECT_EQ(made.items().kinds[made.item("no")], static_cast<uint8_t>(results::ItemKind::body));
+  EXPECT_EQ(made.parent("then_branch"), "choice");
+  EXPECT_EQ(made.items().kinds[made.item("else_branch")], static_cast<uint8_t>(results::ItemKind::body));
   EXPECT_EQ(made.items().flags[made.item("choice")] & results::kHasBodies, results::kHasBodies);
-  EXPECT_EQ(made.items().child_counts[made.item("yes")], 2u);
+  EXPECT_EQ(made.items().child_counts[made.item("then_branch")], 2u);
 }
 
-TEST(Scene, functions_are_groups_of_their_own) {
+constexpr std::string_view kTwice =
+    " <domain: \"d\", opset_import: [\"\" : 17]> twice (a) => (b) { t = Neg(a) b = Neg(t) }";
+
+TEST(Scene, a_function_that_is_called_once_stands_in_its_call) {
   const Made made(
-      "<ir_version: 8, opset_import: [\"\" : 17, \"d\" : 1]> net (float[2] x) => (y) { y = d.twice(x) } "
-      "<domain: \"d\", opset_import: [\"\" : 17]> twice (a) => (b) { t = Neg(a) b = Neg(t) }");
+      fmt::format("<ir_version: 8, opset_import: [\"\" : 17, \"d\" : 1]> net (float[2] x) => (y) "
+                  "{{ [\"call\"] y = d.twice(x) }}{}",
+                  kTwice));
+  expect_whole(made.made.scene);
+  EXPECT_EQ(made.parent("twice"), "call");
+  EXPECT_EQ(made.items().child_counts[made.item("twice")], 4u);
+}
+
+TEST(Scene, functions_that_are_called_more_often_are_groups_of_their_own) {
+  const Made made(
+      fmt::format("<ir_version: 8, opset_import: [\"\" : 17, \"d\" : 1]> net (float[2] x) => (y) "
+                  "{{ z = d.twice(x) y = d.twice(z) }}{} <domain: \"d\", opset_import: [\"d\" : 1]> "
+                  "endless (a) => (b) {{ b = d.endless(a) }}",
+                  kTwice));
   expect_whole(made.made.scene);
   EXPECT_EQ(made.parent("twice"), "functions");
-  EXPECT_EQ(made.items().child_counts[made.item("twice")], 4u);
+  EXPECT_EQ(made.parent("endless"), "functions");
 }
 
 // Blocks without names: Mul, Relu, Neg, Add.

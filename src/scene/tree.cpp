@@ -1,6 +1,9 @@
 #include "scene/tree.h"
 
 #include <algorithm>
+#include <map>
+#include <optional>
+#include <tuple>
 
 #include "ir/queries.h"
 #include "ir/topological_sort.h"
@@ -45,12 +48,18 @@ class TreeMaker {
 
   void open(uint32_t entry, ir::GraphId graph);
   void step();
+  void open_bodies(uint32_t item, ir::NodeId node);
   void walk();
+  void count_calls();
+  size_t callee(ir::NodeId node) const;  // kNoItem: none
 
   const ir::Model& model_;
   Tree tree_;
   uint32_t order_ = 0;
   std::vector<Level> levels_;
+  std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> functions_;  // by domain, name and overload
+  std::vector<size_t> call_counts_;                                       // by function
+  std::vector<bool> is_open_;                                             // has a place already
 };
 
 void TreeMaker::open(uint32_t entry, ir::GraphId graph) {
@@ -86,9 +95,39 @@ void TreeMaker::step() {
   tree_.entries[item].node = node;
   tree_.entries[item].order = tree_.entries[item].last = order_++;
   tree_.item_of_node[node.index] = item;
-  const std::vector<ir::GraphId> bodies = model_.bodies(model_[node]);
-  for (size_t i = bodies.size(); i-- > 0;) {
-    open(tree_.add(item, ItemKind::body, model_.text(model_[bodies[i]].name)), bodies[i]);
+  open_bodies(item, node);
+}
+
+// The graphs of its attributes, and the function that it calls if no other node does.
+void TreeMaker::open_bodies(uint32_t item, ir::NodeId node) {
+  for (const ir::Attribute& attribute : model_[node].attributes) {
+    for (const ir::GraphId body : attribute.graphs()) {
+      open(tree_.add(item, ItemKind::body, model_.text(attribute.name())), body);
+    }
+  }
+  const size_t function = callee(node);
+  if (function == kNoItem || call_counts_[function] != 1 || is_open_[function]) return;
+  is_open_[function] = true;
+  const ir::Function& facts = model_.functions()[function];
+  open(tree_.add(item, ItemKind::body, model_.text(facts.name)), facts.body);
+}
+
+size_t TreeMaker::callee(ir::NodeId id) const {
+  const ir::Node& node = model_[id];
+  const auto found = functions_.find({node.domain.index, node.op.index, node.overload.index});
+  return found == functions_.end() ? kNoItem : found->second;
+}
+
+void TreeMaker::count_calls() {
+  const std::vector<ir::Function>& functions = model_.functions();
+  for (size_t i = 0; i < functions.size(); ++i) {
+    functions_.emplace(std::tuple(functions[i].domain.index, functions[i].name.index, functions[i].overload.index), i);
+  }
+  call_counts_.assign(functions.size(), 0);
+  is_open_.assign(functions.size(), false);
+  if (functions.empty()) return;
+  for (const ir::NodeId node : ir::live_nodes(model_)) {
+    if (const size_t function = callee(node); function != kNoItem) ++call_counts_[function];
   }
 }
 
@@ -97,13 +136,17 @@ void TreeMaker::walk() {
 }
 
 Tree TreeMaker::run() {
+  count_calls();
   tree_.add(kNoItem, ItemKind::group);
   open(0, model_.main_graph());
   walk();
-  if (model_.functions().empty()) return std::move(tree_);
-  const uint32_t functions = tree_.add(0, ItemKind::group, "functions");
-  for (const ir::Function& function : model_.functions()) {
-    open(tree_.add(functions, ItemKind::body, model_.text(function.name)), function.body);
+  uint32_t others = kNoItem;
+  for (size_t i = 0; i < model_.functions().size(); ++i) {
+    if (is_open_[i]) continue;
+    is_open_[i] = true;
+    if (others == kNoItem) others = tree_.add(0, ItemKind::group, "functions");
+    const ir::Function& function = model_.functions()[i];
+    open(tree_.add(others, ItemKind::body, model_.text(function.name)), function.body);
     walk();
   }
   return std::move(tree_);
