@@ -29,8 +29,11 @@ def with_overlays(model):
                                                    ("engine plan", "plan", models.plan(model)), ("check lint", "lint", models.lint(model))])
 
 
-def small_with_overlays():
+def small_with_overlays(foreign=False):
+    """The small model with reports, and perhaps with an operator of another domain."""
     model = models.small()
+    if foreign:
+        model.node("com.microsoft::Gelu", "gelu", [], ["z"], ["float32[1]"])
     data = model.scene()
     return server.Subject(model, [data], [("profile", "time", models.profile(model)), ("engine plan", "plan", models.plan(model)), ("check lint", "lint", models.lint(model))])
 
@@ -253,7 +256,7 @@ class Use(PageTest):
         self.assertTrue(self.ask("assay.app.stage.places.open[assay.app.selection.id] === 1"))
 
     def test_search(self):
-        self.show(small_with_overlays())
+        self.show(small_with_overlays(foreign=True))
         for query, names in cases_of("searches.txt"):
             found = self.ask(f"assay.app.stage.search.find({query!r}).then((hits) => [...hits.items].map((i) => assay.app.stage.scene.label(i)).join(' '))")
             self.assertEqual(found, names, query)

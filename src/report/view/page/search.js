@@ -32,8 +32,8 @@ export class Search {
   prepare(query, waiting) {
     for (const part of query.parts || []) if (typeof part === "object") this.prepare(part, waiting);
     if (query.part) this.prepare(query.part, waiting);
-    if (query.kind !== "field" || (query.name !== "attr" && query.name !== "domain")) return;
-    const wanted = query.name === "attr" ? query.text : `domain=${query.text}`;
+    if (query.kind !== "field" || query.name !== "attr") return;
+    const wanted = query.text;
     if (this.asked.has(wanted)) return;
     waiting.push(this.source.search(this.scene.number, wanted).then(
       (reply) => this.asked.set(wanted, reply.items || []),
@@ -149,7 +149,7 @@ export class Search {
       case "attr":
         return this.listed(this.asked.get(query.text) || []);
       case "domain":
-        return this.listed(this.asked.get(`domain=${query.text}`) || []);
+        return this.byOperators((name) => textFits(query, name.includes("::") ? name.slice(0, name.indexOf("::")) : "ai.onnx"));
       case "side":
         this.side = query.text;
         return this.nodes(this.empty(), 0);
@@ -160,8 +160,12 @@ export class Search {
 
   byOperator(query) {
     const plain = query.regex || query.exact ? query : { ...query, regex: globExpression(query.text) };
-    const fits = this.scene.operators.map((name) => textFits(plain, name) || textFits(plain, name.slice(name.lastIndexOf(".") + 1)));
-    const { op } = this.scene;
+    return this.byOperators((name) => textFits(plain, name) || textFits(plain, name.split("::").pop()));
+  }
+
+  byOperators(fitting) {
+    const { op, operators } = this.scene;
+    const fits = operators.map(fitting);
     const mask = this.empty();
     for (let i = 0; i < mask.length; i++) if (fits[op[i]]) mask[i] = 1;
     return this.nodes(mask, 1);

@@ -125,7 +125,7 @@ const FAMILIES = [
 
 /** The family of an operator, which has a colour. @param {string} operator @returns {string} */
 export function familyOf(operator) {
-  const plain = operator.slice(operator.lastIndexOf(".") + 1).slice(operator.lastIndexOf(":") + 1);
+  const plain = operator.slice(operator.lastIndexOf(":") + 1);
   const found = FAMILIES.find(([, pattern]) => pattern.test(plain));
   return found ? found[0] : "other";
 }
