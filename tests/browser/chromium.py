@@ -176,7 +176,7 @@ def page_address(folder, seconds=60):
 
     end = time.monotonic() + seconds
     while time.monotonic() < end:
-        with contextlib.suppress(OSError, ValueError, StopIteration):
+        with contextlib.suppress(OSError, ValueError, IndexError, StopIteration):
             port = int((folder / "DevToolsActivePort").read_text().split()[0])
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/json/list", timeout=10) as reply:
                 page = next(entry for entry in json.load(reply) if entry["type"] == "page")
