@@ -25,6 +25,7 @@ EXPORTED = re.compile(r"^export (?:async )?(?:function|class|const|let) +(\w+)",
 TOKEN = re.compile(r"""[\w$]+|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\s+|.""", re.DOTALL)
 EXPRESSION = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*")
 BEFORE_EXPRESSION = {"", "(", ",", "=", ":", "[", "!", "&", "|", "?", "{", "}", ";", ">", "return", "typeof", "case"}
+COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 DECLARING = {"class", "const", "function", "let"}
 WORD_END = re.compile(r"[\w$]")
 BLOCK_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
@@ -97,6 +98,9 @@ def tokens(code: str) -> list[str]:
     last = ""
     at = 0
     while at < len(code):
+        if comment := COMMENT.match(code, at):
+            at = comment.end()
+            continue
         if code[at] == "`":
             end = template_end(code, at)
         elif code[at] == "/" and last in BEFORE_EXPRESSION and (expression := EXPRESSION.match(code, at)):

@@ -24,8 +24,8 @@ class BundlePage(TreeTest):
         self.assertEqual(script, '(()=>{"use strict";\nfunction $1(text){const $0=text,$2=$0;return $0+$2;}const said=$1("a  b");globalThis.said=said;})();\n')
 
     def test_what_is_kept(self):
-        script = self.bundle(a='const name = /[/"]\\/  x/g;\nconst other = { name, list: [1, - -2] };\nglobalThis.text = `a  ${other.name}  b`;\nif (1 / 2 / 3) globalThis.x = "//  no comment";\n')
-        for part in ('const name=/[/"]\\/  x/g', "{name,list:[1,- -2]}", "`a  ${other.name}  b`", '"//  no comment"'):
+        script = self.bundle(a='const name = /[/"]\\/  x/g;\nconst other = { name, list: [1, - -2] };\nglobalThis.text = `a  ${other.name}  b`;\nif (1 / 2 / 3) globalThis.x = "//  no comment";  // one\nglobalThis.y = 1 /* two */ + 2;\n')
+        for part in ('const name=/[/"]\\/  x/g', "{name,list:[1,- -2]}", "`a  ${other.name}  b`", '"//  no comment";globalThis.y=1+2;'):
             self.assertIn(part, script)
 
     def test_refusals(self):

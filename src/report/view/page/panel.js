@@ -188,7 +188,7 @@ export class Panel {
   }
 
   rowFacts(row) {
-    const plain = Object.entries(row).filter(([key, value]) => key !== "items" && (typeof value !== "object" || Array.isArray(value)));
+    const plain = Object.entries(row).filter(([key, value]) => key !== "items" && value !== undefined && value !== "" && (typeof value !== "object" || Array.isArray(value)));
     return this.facts(...plain.map(([key, value]) => [key.replaceAll("_", " "), printable(Array.isArray(value) ? value.map((entry) => (typeof entry === "object" ? Object.values(entry).join(" ") : entry)).join(", ") : typeof value === "number" ? formatNumber(value) : String(value))]));
   }
 

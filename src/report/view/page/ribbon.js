@@ -112,7 +112,7 @@ export class Ribbon {
 
   binRow(row, scene, look, width) {
     const bins = new Int32Array(width).fill(-1);
-    const values = row.overlay ? row.overlay.numbers(row.side, row.field) : scene.macs;
+    const values = row.overlay ? row.overlay.numbers(row.side, row.field) : [];
     const ordered = scene.ordered();
     const scale = width / this.orders();
     for (let i = 0; i < ordered.length; i++) {

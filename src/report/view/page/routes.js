@@ -106,7 +106,7 @@ export class Routes {
     if (points.length > first) {
       const value = scene.edgeValue[edge];
       if (from === NONE) points.splice(first, 0, this.borderX(value, true, points[first]), -PADDING - HEADER);
-      if (to === NONE) points.push(this.borderX(value, false, points[points.length - 2]), this.contentHeight() + PADDING);
+      if (to === NONE) points.push(this.borderX(value, false, points[points.length - 2]), this.bottom());
     }
     if (from !== NONE && to !== NONE && scene.bendCount[edge] === 0 && places.y[to] < places.y[from] + places.h[from]) this.turns[i] = 1;
   }
@@ -124,6 +124,11 @@ export class Routes {
       return points[0] - places.x[group] - PADDING;
     }
     return otherwise;
+  }
+
+  /** Where the lower border of the group lies. */
+  bottom() {
+    return this.group === 0 ? this.contentHeight() + PADDING : this.places.h[this.group] - HEADER - PADDING;
   }
 
   contentHeight() {
@@ -173,7 +178,7 @@ export class Routes {
     }
     for (const i of this.long) if (seen(i) && found(i) === false) return;
     const first = Math.floor(Math.max(top, -BUCKET) / BUCKET);
-    const last = Math.floor(Math.min(bottom, this.contentHeight() + BUCKET) / BUCKET);
+    const last = Math.floor(Math.min(bottom, this.bottom() + BUCKET) / BUCKET);
     for (let b = first; b <= last; b++) {
       for (const i of this.buckets.get(b) || []) {
         if (seen(i) && (b === first || Math.floor(this.low[i] / BUCKET) === b) && found(i) === false) return;

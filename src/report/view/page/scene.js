@@ -45,7 +45,6 @@ export class Scene {
     for (const column of [this.order, this.last]) for (let i = 0; i < this.count; i++) if (column[i] !== NONE && column[i] > this.lastOrder) this.lastOrder = column[i];
     this.byOrder = null;
     this.leafMask = null;
-    this.prefixes = new Map();
   }
 
   readValues(container) {
@@ -114,17 +113,18 @@ export class Scene {
     return this.ancestors(item).reverse().map((group) => this.name(group)).join(" › ");
   }
 
-  /** A name without what the groups around it say already. */
+  /** A name without what the groups around it say already: what stands behind the name of the nearest one that it holds. */
   shortName(item) {
     const name = this.name(item);
-    const parent = this.parent[item];
-    if (parent === NONE || parent === 0) return name;
-    if (!this.prefixes.has(parent)) this.prefixes.set(parent, [parent, ...this.ancestors(parent)].reverse().filter((group) => !this.reference || this.reference(group)).map((group) => this.name(group)).join("."));
-    const prefix = this.prefixes.get(parent);
-    const begin = name.startsWith("/") ? 1 : 0;
-    const after = name[begin + prefix.length];
-    const fits = (after === "." || after === "/") && name.length > begin + prefix.length + 1 && name.slice(begin, begin + prefix.length).replaceAll("/", ".") === prefix.replaceAll("/", ".");
-    return fits ? name.slice(begin + prefix.length + 1) : name;
+    let group = this.parent[item];
+    for (let steps = 0; steps < 4 && group !== NONE && group !== 0; steps++, group = this.parent[group]) {
+      const around = this.name(group);
+      const at = around === "" ? -1 : name.lastIndexOf(around);
+      const end = at + around.length;
+      const whole = at >= 0 && "/.".includes(name[end] || "-") && (at === 0 || "/.".includes(name[at - 1]));
+      if (whole && end + 1 < name.length) return name.slice(end + 1);
+    }
+    return name;
   }
 
   /** Values that a node reads. */

@@ -8,6 +8,8 @@ import { KIND, NONE } from "./scene.js";
 const MOVE_MS = 150;
 const MOST_ANIMATED = 3000;
 const MOST_FIRST = 40;
+const MOST_BESIDE = 6;  // among so few, a group may have
+const MOST_ALONE = 320;  // so many children
 
 export class Stage {
   /** @param {import("./scene.js").Scene} scene @param {() => void} changed asks for a frame */
@@ -171,6 +173,7 @@ export class Stage {
   }
 
   fitItem(item, glide = true) {
+    this.openAround(item);
     const { frame } = this;
     this.moveTo(this.camera.fitted(this.places.box(item), frame.w, frame.h, item === 0 ? 1 : 1.2), glide);
   }
@@ -181,9 +184,10 @@ export class Stage {
     let shown = scene.children[0];
     for (let level = [0]; level.length;) {
       const next = [];
+      const alone = level.length === 1 && scene.children[level[0]] <= MOST_BESIDE;
       for (const group of level) {
         for (let child = scene.first_child[group]; child < scene.first_child[group] + scene.children[group]; child++) {
-          if (!scene.isOpenable(child) || !wanted(child) || shown + scene.children[child] > MOST_FIRST) continue;
+          if (!scene.isOpenable(child) || !wanted(child) || shown + scene.children[child] > (alone ? MOST_ALONE : MOST_FIRST)) continue;
           shown += scene.children[child];
           next.push(child);
         }
