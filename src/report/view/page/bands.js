@@ -61,7 +61,8 @@ export class Bands {
         this.right0[c] = Math.max(this.right0[c], x[item] + w[item]);
       }
     }
-    this.shift = new Float64Array(this.columns);
+    this.left = Float64Array.from(this.left0);
+    this.right = Float64Array.from(this.right0);
   }
 
   /** Gives children new places; returns the size of the content. @param {import("./places.js").Places} places */
@@ -81,9 +82,11 @@ export class Bands {
         const last = this.members[this.starts[l + 1] - 1];
         high = Math.max(high, places.x[last] + places.w[last]);
       }
-      this.shift[c] = columnLeft - low;
-      for (let i = this.starts[this.columnStarts[c]]; i < this.starts[this.columnStarts[c + 1]]; i++) places.x[this.members[i]] += this.shift[c];
-      right = high + this.shift[c];
+      const shift = columnLeft - low;
+      for (let i = this.starts[this.columnStarts[c]]; i < this.starts[this.columnStarts[c + 1]]; i++) places.x[this.members[i]] += shift;
+      right = high + shift;
+      this.left[c] = columnLeft;
+      this.right[c] = right;
       if (c + 1 < this.columns) columnLeft = right + Math.max(LEAST_GAP, this.left0[c + 1] - this.right0[c]);
       bottom = Math.max(bottom, y);
     }
@@ -110,10 +113,10 @@ export class Bands {
     return y + height;
   }
 
-  /** The layer at or above a height of the program's layout, in the column nearest to x. */
+  /** The layer at or above a height of the program's layout, in the column that x is in or behind. */
   layerAt(x, y) {
     let c = 0;
-    while (c + 1 < this.columns && x > (this.right0[c] + this.left0[c + 1]) / 2) c++;
+    while (c + 1 < this.columns && x >= this.left0[c + 1]) c++;
     let low = this.columnStarts[c];
     let high = this.columnStarts[c + 1] - 1;
     while (low < high) {
@@ -129,8 +132,10 @@ export class Bands {
     if (this.layers === 0) return { x, top: y, bottom: y };
     const l = this.layerAt(x, y);
     if (y >= this.top0[l] && y <= this.bottom0[l]) return { x: this.movedX(places, l, x), top: this.top[l], bottom: this.bottom[l] };
+    const c = this.column[l];
     const at = y < this.top0[l] ? this.top[l] - this.top0[l] + y : this.bottom[l] + y - this.bottom0[l];
-    return { x: x + this.nearestShift(places, l, x), top: at, bottom: at };
+    const shift = x > this.right0[c] ? this.right[c] - this.right0[c] : this.nearestShift(places, l, x);
+    return { x: x + shift, top: at, bottom: at };
   }
 
   /** How far the middle of the nearest child of a layer has moved: what lies between layers moves with it. */
@@ -164,7 +169,7 @@ export class Bands {
     const leftShift = after < 0 ? 0 : places.x[after] - scene.x[after];
     if (before < 0 && after < 0) return x;
     if (before < 0) return x + leftShift;
-    if (after < 0) return x + rightShift;
+    if (after < 0) return x > this.right0[this.column[l]] ? x + this.right[this.column[l]] - this.right0[this.column[l]] : x + rightShift;
     const from = scene.x[before] + scene.w[before];
     const to = scene.x[after];
     const share = to > from ? Math.min(1, Math.max(0, (x - from) / (to - from))) : 0.5;
