@@ -90,6 +90,10 @@ PageTasks::~PageTasks() {
 
 void PageTasks::tell(std::string event) {
   const std::scoped_lock lock(mutex_);
+  add_event(std::move(event));
+}
+
+void PageTasks::add_event(std::string event) {
   events_.push_back(std::move(event));
   if (events_.size() > kMostEvents) {
     events_.pop_front();
@@ -134,11 +138,10 @@ void PageTasks::run(const std::stop_token& stop, uint64_t id, std::vector<std::s
   } catch (const Error& error) {
     ending.error = error.line();
   }
-  {
-    const std::scoped_lock lock(mutex_);
-    is_running_ = false;
-  }
-  tell(done_event(id, ending));
+  // Nothing may be waited for behind this: the next task begins by joining this thread, and holds the lock.
+  const std::scoped_lock lock(mutex_);
+  is_running_ = false;
+  add_event(done_event(id, ending));
 }
 
 uint64_t PageTasks::start(const std::vector<std::string>& words) {

@@ -33,6 +33,7 @@ class PageTasks {
   std::vector<std::string> events_from(size_t first, double seconds);
 
  private:
+  void add_event(std::string event);  // under the lock
   void run(const std::stop_token& stop, uint64_t id, std::vector<std::string> words);
 
   tasks::View& view_;

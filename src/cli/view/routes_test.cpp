@@ -99,7 +99,7 @@ TEST_F(Routes, exports) {
 }
 
 TEST(PageCommands, only_a_few_words_are_allowed) {
-  const auto check = [](std::vector<std::string> words) { check_page_command(words, "m.onnx"); };
+  const auto check = [](const std::vector<std::string>& words) { check_page_command(words, "m.onnx"); };
   check({"run", "m.onnx", "--onnxrt", "--ref", "--onnx-outputs", "a", "b"});
   check({"debug", "accuracy", "m.onnx", "--engine", "--against", "onnxrt"});
   check({"check", "lint", "m.onnx"});
