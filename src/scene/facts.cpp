@@ -11,12 +11,25 @@
 namespace assay::scene {
 namespace {
 
+// `float32[1,64,56,56]`, or what is known of it.
+std::string type_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
+  const ir::TensorId constant = model[value].constant;
+  ops::Type type = inference.type(value);
+  if (constant && !model[constant].sparse) {
+    const tensor::Tensor& tensor = model[constant].tensor;
+    type = ops::Type::tensor(tensor.dtype(), ops::dims_of(tensor.shape()));
+  }
+  std::string text = type.known ? type.text() : inspect::type_text(model, model[value].type);
+  std::erase(text, ' ');
+  return text;
+}
+
 results::NodePort port(const ir::Model& model, const ops::Inference& inference, const MadeScene& made,
                        ir::ValueId value) {
   results::NodePort port;
   if (!value) return port;
   port.name = model.text(model[value].name);
-  port.type = inference.type(value).known ? inference.type(value).text() : inspect::type_text(model, model[value].type);
+  port.type = type_of(model, inference, value);
   port.is_constant = is_constant(model, value);
   port.value = value_number(made, value);
   return port;

@@ -204,6 +204,8 @@ TEST(Scene, numbers_of_values_go_on_with_constants) {
   ASSERT_EQ(facts.inputs.size(), 2u);
   EXPECT_FALSE(facts.inputs[0].is_constant);
   EXPECT_TRUE(facts.inputs[1].is_constant);
+  EXPECT_EQ(facts.inputs[0].type, "float32[2,3]");
+  EXPECT_EQ(facts.inputs[1].type, "float32[3]");
   EXPECT_GE(facts.inputs[1].value, made.made.values.size());
   const ir::ValueId weight = value_of(made.made, facts.inputs[1].value);
   EXPECT_EQ(made.model.text(made.model[weight].name), "w");
