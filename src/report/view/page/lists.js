@@ -40,6 +40,7 @@ export class Lists {
     const { app } = this;
     const rows = app.overlays.filter((overlay) => overlay.what === "difference" && overlay.scene === app.stage.scene).flatMap((overlay) => overlay.table);
     const kept = rows.filter((row) => !this.kinds.size || this.kinds.has(row.kind));
+    if (this.kinds.has("changed")) kept.sort((a, b) => (b.distance || 0) - (a.distance || 0));
     return kept.map((row) => ({ item: (row.items || [])[0], word: row.kind, text: row.name || row.layer || this.nameOf((row.items || [])[0]), detail: changeDetail(row) }))
       .filter((entry) => entry.item !== undefined);
   }
