@@ -36,10 +36,11 @@ def verdict(model):
     return {0: "within its tolerance", 1: "differs"}.get(status, "not run")
 
 
-def minima(model, seconds):
+def minima(model, seconds, threads=0):
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
-        assay("bench", model, "--openvino", "--duration", str(seconds), "--warm-up", "100", "--json", str(report))
+        assay("bench", model, "--openvino", "--duration", str(seconds), "--warm-up", "100", "--json", str(report),
+              *(["--threads", str(threads)] if threads else []))
         sides = json.loads(report.read_text())["backends"] if report.exists() else []
     return {side["backend"]: side["compute"]["min"] * 1000 for side in sides if side.get("count")}
 
