@@ -15,6 +15,7 @@
 #include <sched.h>
 
 #include "base/check.h"
+#include "base/float_rules.h"
 
 namespace assay {
 namespace {
@@ -92,6 +93,7 @@ class Job {
 
   // Takes pieces, in ascending order from each share, until none is left. After a failure only those below it matter.
   void work(unsigned thread) {
+    const FloatScope scope(rules_);
     for (unsigned i = 0; i < share_count_; ++i) {
       Share& share = shares_[(thread + i) % share_count_];
       for (uint64_t piece = share.next++; piece < share.end && piece < failed_; piece = share.next++) {
@@ -122,6 +124,7 @@ class Job {
   }
 
   const Pieces& pieces_;
+  const FloatRules rules_ = FloatRules::current();
   const unsigned share_count_;
   std::array<Share, kMostShares> shares_;
   std::atomic<uint64_t> failed_ = std::numeric_limits<uint64_t>::max();

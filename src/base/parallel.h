@@ -46,7 +46,8 @@ void set_thread_count(unsigned count);
 // Calls fn(begin, end) for pieces that together are [0, count), each of `grain` items but the last; which thread takes
 // which piece is not fixed, so fn must write only what belongs to its piece. Returns when all are done; of the
 // exceptions thrown, that of the lowest piece is rethrown. A call from inside one of several pieces runs in the calling
-// thread. Calls from several threads at once that share a pool take turns.
+// thread. Calls from several threads at once that share a pool take turns. All threads compute by the caller's
+// FloatRules.
 void parallel_for(uint64_t count, uint64_t grain, FunctionRef<void(uint64_t begin, uint64_t end)> fn);
 
 // Combines fn(begin, end) of pieces of `grain` items in the order of the pieces, so that the result does not depend on

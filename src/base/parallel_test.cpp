@@ -14,6 +14,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/float_rules.h"
+
 namespace assay {
 namespace {
 
@@ -39,6 +41,25 @@ TEST_F(Parallel, every_item_is_visited_once) {
       for (uint64_t grain : {1, 7, 64, 5000}) EXPECT_EQ(visits(count, grain), std::vector<int>(count, 1));
     }
   }
+}
+
+TEST_F(Parallel, all_threads_compute_by_the_rules_of_their_caller) {
+  set_thread_count(3);
+  const auto threads_that_keep = [] {
+    std::atomic<int> kept = 0;
+    parallel_for(300, 1, [&](uint64_t, uint64_t) {
+      volatile float least = 0x1p-126F;
+      std::this_thread::sleep_for(std::chrono::microseconds(20));
+      kept += least * 0.5F > 0 ? 1 : 0;
+    });
+    return kept.load();
+  };
+  EXPECT_EQ(threads_that_keep(), 300);
+  {
+    const FloatScope scope(FloatRules::current().flushing());
+    EXPECT_EQ(threads_that_keep(), 0);
+  }
+  EXPECT_EQ(threads_that_keep(), 300);
 }
 
 TEST_F(Parallel, many_short_jobs_in_a_row) {

@@ -11,6 +11,7 @@ Program::Program(const ir::Model& model, const Devices& devices, const ProgramOp
       packed_(options.packed ? options.packed : std::make_shared<KeptWeights>()),
       uploaded_(options.uploaded ? options.uploaded : std::make_shared<UploadedConstants>()),
       is_part_(options.is_part),
+      is_strict_(options.is_strict),
       memory_(devices.count()) {
   for (size_t i = 0; i < devices.host(); ++i)
     uploaded_weights_.push_back(std::make_unique<UploadedWeights>(devices[i], *packed_, *uploaded_));

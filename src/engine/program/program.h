@@ -92,6 +92,7 @@ class Program {
   uint64_t memory_bytes() const;
   UploadedConstants& uploaded() const { return *uploaded_; }
   bool is_part() const { return is_part_; }
+  bool is_strict() const { return is_strict_; }
   // Bodies of reference steps that are planned when their sizes come.
   const std::map<ir::GraphId, std::unique_ptr<const BodyPart>>& bodies() const { return bodies_; }
   // The slot of a value in the order of the model's dims; nullopt: there is no such value.
@@ -105,6 +106,7 @@ class Program {
   std::shared_ptr<KeptWeights> packed_;
   std::shared_ptr<UploadedConstants> uploaded_;
   const bool is_part_;
+  const bool is_strict_;
   std::vector<std::unique_ptr<PackedWeights>> uploaded_weights_;  // by device, without the host
   std::vector<Slot> slots_;
   std::vector<Step> steps_;

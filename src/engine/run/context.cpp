@@ -121,6 +121,8 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
 }
 
 void Context::run_steps() {
+  caller_rules_ = FloatRules::current();
+  const FloatScope scope(program_.is_strict() ? caller_rules_ : caller_rules_.flushing());
   for (size_t i = 0; i < program_.steps().size(); ++i) {
     check_stopped();
     if (profiles_)
@@ -323,6 +325,7 @@ double Context::timed_step(size_t index) {
 }
 
 void Context::run_reference(const Step& step) {
+  const FloatScope scope(caller_rules_);
   std::vector<tensor::Datum> inputs;
   for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(slot ? operand(step, *slot) : tensor::Datum());
   std::vector<ops::InputDatum> captured;
@@ -331,6 +334,7 @@ void Context::run_reference(const Step& step) {
 }
 
 void Context::run_part(size_t index) {
+  const FloatScope scope(caller_rules_);
   const Step& step = program_.steps()[index];
   std::vector<tensor::Datum> inputs;
   for (const std::optional<size_t>& slot : step.inputs) inputs.push_back(operand(step, *slot));

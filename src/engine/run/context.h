@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/float_rules.h"
 #include "engine/program/program.h"
 #include "engine/run/arena.h"
 #include "engine/run/body_runs.h"
@@ -106,6 +107,7 @@ class Context {
   std::vector<tensor::Datum> datums_;                             // by slot: inputs, outputs, what reference steps made
   std::vector<std::array<tensor::StoragePtr, 2>> output_memory_;  // by slot: of the last outputs that lie in ours
   std::map<size_t, PartRun> parts_;                               // by step
+  FloatRules caller_rules_ = FloatRules::current();               // kept by all but kernels, which flush
   std::vector<double> step_seconds_;
   double seconds_ = 0;
 };

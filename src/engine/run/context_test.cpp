@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/float_rules.h"
 #include "ir/edit.h"
 #include "support/engine_run.h"
 #include "tensor/derived.h"
@@ -84,6 +85,24 @@ TEST(Context, PackedWeightsAreNotMadeAgain) {
   EXPECT_EQ(result.at(0), 4);
   EXPECT_EQ(result.at(1), 7);
   EXPECT_EQ(made, 1);
+}
+
+// Products, functions that underflow, and steps of the reference in between; strict runs and callers keep them.
+TEST(Context, SubnormalNumbersAreZeroUnlessItIsStrict) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,2] x) => (float[1,2] y, float[1,2] e, int64[2,2] n) "
+      "<float[2,2] w = {1, 0, 0, 1}, float least = {-100}> "
+      "{ y = MatMul(x, w) m = Add(x, least) e = Exp(m) n = NonZero(x) }");
+  const auto small = [](size_t) { return 0x1p-140; };
+  const FloatRules before = FloatRules::current();
+  const auto flushed = testing_support::run_on_engine(model, small).outputs;
+  EXPECT_EQ(FloatRules::current(), before);
+  EXPECT_EQ(flushed.at(0), (std::vector<double>{0, 0}));
+  EXPECT_EQ(flushed.at(1), (std::vector<double>{0, 0}));
+  EXPECT_EQ(flushed.at(2), (std::vector<double>{0, 0, 0, 1}));
+  const auto kept = testing_support::run_on_engine(model, small, true).outputs;
+  EXPECT_EQ(kept.at(0), (std::vector<double>{0x1p-140, 0x1p-140}));
+  EXPECT_NEAR(kept.at(1).at(0), 3.78e-44, 2e-45);
 }
 
 }  // namespace
