@@ -52,6 +52,24 @@ def feeds_of(seed):
     return {name: rng.normal(size=shape).astype(np.float32) for name, shape in (("x", (2, 3, 17, 14)), ("m", (30, 33)))}
 
 
+def recurrent(seed):
+    """Two LSTMs, of which the first goes both ways, for batches of two."""
+    rng = np.random.default_rng(seed)
+
+    def weights(name, *shape):
+        return numpy_helper.from_array((rng.normal(size=shape) / np.sqrt(shape[-1])).astype(np.float32), name)
+
+    tensors = [weights("w1", 2, 4 * 40, 21), weights("r1", 2, 4 * 40, 40), weights("b1", 2, 8 * 40),
+               weights("w2", 1, 4 * 17, 80), weights("r2", 1, 4 * 17, 17), numpy_helper.from_array(np.int64([0, 0, -1]), "rows")]
+    nodes = [helper.make_node("LSTM", ["m", "w1", "r1", "b1"], ["h"], "first", hidden_size=40, direction="bidirectional"),
+             helper.make_node("Transpose", ["h"], ["t"], perm=[0, 2, 1, 3]), helper.make_node("Reshape", ["t", "rows"], ["s"]),
+             helper.make_node("LSTM", ["s", "w2", "r2"], ["y", "yh", "yc"], "second", hidden_size=17)]
+    shapes = {"m": [9, 2, 21], "y": [9, 1, 2, 17], "yh": [1, 2, 17], "yc": [1, 2, 17]}
+    values = [helper.make_tensor_value_info(name, 1, shape) for name, shape in shapes.items()]
+    graph = helper.make_graph(nodes, "net", values[:1], values[1:], tensors)
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+
+
 class Reader(CalibrationDataReader):
     def __init__(self):
         self.feeds = iter([feeds_of(1), feeds_of(2)])
@@ -64,6 +82,7 @@ class Uint8WeightsTest(InFolder):
     def expect(self, path, feeds):
         options = onnxruntime.SessionOptions()
         options.log_severity_level = 3
+        options.intra_op_num_threads = 1  # of more, each makes codes of its own part of a batch
         options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
         session = onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
         return dict(zip((output.name for output in session.get_outputs()), session.run(None, feeds), strict=True))
@@ -74,9 +93,8 @@ class Uint8WeightsTest(InFolder):
         with np.load(saved) as arrays:
             return dict(arrays)
 
-    def check(self, path):
+    def check(self, path, feeds):
         """What may be a code apart somewhere moves few of the results, by little."""
-        feeds = feeds_of(3)
         np.savez(self.path / "in.npz", **feeds)
         words = ("--load-inputs", self.path / "in.npz")
         plan = self.path / "m.engine"
@@ -97,7 +115,7 @@ class Uint8WeightsTest(InFolder):
                                     per_channel=per_channel, activation_type=QuantType.QUInt8,
                                     weight_type=QuantType.QUInt8, reduce_range=saturates())
                     onnx.checker.check_model(str(path))
-                    self.check(path)
+                    self.check(path, feeds_of(3))
 
     def test_dynamic(self):
         for per_channel in (False, True):
@@ -105,7 +123,18 @@ class Uint8WeightsTest(InFolder):
                 path = self.path / "quantised.onnx"
                 quantize_dynamic(str(self.save(network(2))), str(path), per_channel=per_channel,
                                  weight_type=QuantType.QUInt8, reduce_range=saturates())
-                self.check(path)
+                self.check(path, feeds_of(3))
+
+    def test_lstm(self):
+        feeds = {"m": np.random.default_rng(4).normal(size=(9, 2, 21)).astype(np.float32)}
+        for weight_type in (QuantType.QUInt8, QuantType.QInt8):
+            for per_channel in (False, True):
+                with self.subTest(weight_type=weight_type, per_channel=per_channel):
+                    path = self.path / "quantised.onnx"
+                    quantize_dynamic(str(self.save(recurrent(3))), str(path), per_channel=per_channel,
+                                     weight_type=weight_type, reduce_range=saturates())
+                    self.assertEqual([node.op_type for node in onnx.load(path).graph.node].count("DynamicQuantizeLSTM"), 2)
+                    self.check(path, feeds)
 
 
 if __name__ == "__main__":

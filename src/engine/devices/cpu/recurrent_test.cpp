@@ -82,11 +82,12 @@ std::string text_of(const Operator& op, const Size& s, const Form& form) {
       declared, fixed, results, op.name, form.attributes, s.hidden, operands);
 }
 
-void expect_recurrent(const std::string& text, const std::function<double(size_t)>& number = step_sine) {
+void expect_recurrent(const std::string& text, const std::function<double(size_t)>& number = step_sine,
+                      double tolerance = 1e-5) {
   const ir::Model model = parsed(text);
   const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
   EXPECT_EQ(run.tactics, std::vector<std::string>{"recurrent.panels"}) << text;
-  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 1e-5), "") << text;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), tolerance), "") << text;
 }
 
 std::string activations_of(const Operator& op, int directions, const char* const* names) {
@@ -188,6 +189,69 @@ TEST(Recurrent, LengthsOutOfRange) {
 TEST(Recurrent, OtherFunctionsRunOnTheReference) {
   const ir::Model model = parsed(text_of(kRnn, kSizes[1], {.attributes = "activations = [\"Softsign\"], "}));
   EXPECT_EQ(testing_support::run_on_engine(model, step_sine).tactics, std::vector<std::string>{"reference"});
+}
+
+std::string codes(const std::string& type, const std::string& name, const std::vector<int>& dims,
+                  std::pair<int, int> of) {
+  std::string shape, text;
+  int count = 1;
+  for (const int dim : dims) {
+    count *= dim;
+    shape += fmt::format("{}{}", shape.empty() ? "" : ",", dim);
+  }
+  for (int i = 0; i < count; ++i)
+    text += fmt::format("{}{}", i == 0 ? "" : ",", of.first + i * 37 % (of.second - of.first));
+  return fmt::format("{}[{}] {} = {{{}}}", type, shape, name, text);
+}
+
+struct Codes {
+  std::string type;
+  std::pair<int, int> range, zeros;
+  bool by_column = false;
+};
+
+std::string coded_text(const Size& s, int directions, const Codes& of, bool has_lengths) {
+  std::mt19937 random(7);
+  const int rows = 4 * s.hidden;
+  const std::vector<int> factors = of.by_column ? std::vector<int>{directions, rows} : std::vector<int>{directions};
+  const auto scales = [&](const std::string& name) {
+    std::string text;
+    const int count = of.by_column ? directions * rows : directions;
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", 0.002 + 0.0001 * (i % 7));
+    return fmt::format("float[{}] {} = {{{}}}",
+                       of.by_column ? fmt::format("{},{}", directions, rows) : fmt::format("{}", directions), name,
+                       text);
+  };
+  const std::string fixed = codes(of.type, "w", {directions, s.input, rows}, of.range) + ", " +
+                            codes(of.type, "r", {directions, s.hidden, rows}, of.range) + ", " +
+                            weights("b", {directions, 2 * rows}, random) + ", " + scales("sw") + ", " + scales("sr") +
+                            ", " + codes(of.type, "zw", factors, of.zeros) + ", " +
+                            codes(of.type, "zr", factors, of.zeros);
+  return fmt::format(
+      "<ir_version: 10, opset_import: [\"\" : 22, \"com.microsoft\" : 1]> g ({}float[{},{},{}] x) => "
+      "(float y, float yh, float yc) <{}> {{ y, yh, yc = com.microsoft.DynamicQuantizeLSTM<direction = \"{}\", "
+      "hidden_size = {}>(x, w, r, b, {}, , , , sw, zw, sr, zr) }}",
+      has_lengths ? fmt::format("int32[{}] n, ", s.batch) : "", s.length, s.batch, s.input, fixed,
+      directions == 2 ? "bidirectional" : "reverse", s.hidden, has_lengths ? "n" : "");
+}
+
+// With a sign or without, with zero points that int8 holds beside the weights or not.
+TEST(Recurrent, CodesThatAreMadeInEachStep) {
+  constexpr double kCode = 5e-3;  // that falls to the other side
+  const Codes kinds[] = {{"int8", {-127, 128}, {0, 1}, true},
+                         {"int8", {-127, 128}, {-3, 4}, true},
+                         {"uint8", {0, 256}, {128, 129}},
+                         {"uint8", {0, 256}, {20, 250}, true}};
+  for (const Codes& kind : kinds) {
+    for (const Size& size : kSizes) {
+      for (const int directions : {1, 2}) expect_recurrent(coded_text(size, directions, kind, false), step_sine, kCode);
+      const auto lengths = [&](size_t i) {
+        return i < static_cast<size_t>(size.batch) ? static_cast<double>(i % (static_cast<size_t>(size.length) + 1))
+                                                   : step_sine(i);
+      };
+      expect_recurrent(coded_text(size, 2, kind, true), lengths, kCode);
+    }
+  }
 }
 
 // What the instruction sets compute differs by roundings only.

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/panel_kernels.h"
+#include "engine/devices/cpu/recurrent/coded_gates.h"
 #include "engine/devices/cpu/recurrent/direction.h"
 #include "engine/layers/form.h"
 #include "engine/weights/packed_weights.h"
@@ -37,10 +38,16 @@ Buffer pack_gates(const Layer& layer, const Recurrence& r, int input, int64_t de
 class RecurrentKernel final : public PlainKernel {
  public:
   RecurrentKernel(const Layer& layer, Recurrence recurrence)
-      : r_(std::move(recurrence)),
-        y_bytes_(layer.outputs[0].exists() ? layer.outputs[0].size_bytes() : 0),
-        w_(pack_gates(layer, r_, Recurrence::kW, r_.input)),
-        recurrence_(pack_gates(layer, r_, Recurrence::kR, r_.hidden)) {}
+      : r_(std::move(recurrence)), y_bytes_(layer.outputs[0].exists() ? layer.outputs[0].size_bytes() : 0) {
+    if (!r_.has_codes) {
+      w_ = pack_gates(layer, r_, Recurrence::kW, r_.input);
+      recurrence_ = pack_gates(layer, r_, Recurrence::kR, r_.hidden);
+    }
+    for (int64_t d = 0; d < r_.directions && r_.has_codes; ++d) {
+      coded_w_.emplace_back(layer, r_, codes_of(layer, r_, d, Recurrence::kW));
+      coded_recurrence_.emplace_back(layer, r_, codes_of(layer, r_, d, Recurrence::kR));
+    }
+  }
 
   uint64_t workspace_bytes() const override {
     return static_cast<uint64_t>(r_.directions * scratch_count(r_)) * sizeof(float);
@@ -50,13 +57,17 @@ class RecurrentKernel final : public PlainKernel {
     const RecurrentRun run{r_, arguments, read_lengths(arguments)};
     if (r_.has(Recurrence::kLengths) && y_bytes_ > 0) std::memset(run.output(0), 0, y_bytes_);
     parallel_for(static_cast<uint64_t>(r_.directions), 1, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t d = begin; d < end; ++d) {
-        run_direction(run, static_cast<int64_t>(d), host<const float>(w_.first), host<const float>(recurrence_.first));
-      }
+      for (uint64_t d = begin; d < end; ++d) run_direction(run, static_cast<int64_t>(d), weights_of(d));
     });
   }
 
  private:
+  DirectionWeights weights_of(uint64_t direction) const {
+    if (r_.has_codes) return {.coded_w = &coded_w_[direction], .coded_recurrence = &coded_recurrence_[direction]};
+    const auto begin = static_cast<int64_t>(direction) * panel_row(r_);
+    return {host<const float>(w_.first) + begin * r_.input, host<const float>(recurrence_.first) + begin * r_.hidden};
+  }
+
   std::vector<int64_t> read_lengths(const Arguments& arguments) const {
     std::vector<int64_t> lengths(static_cast<size_t>(r_.batch), r_.length);
     if (!r_.has(Recurrence::kLengths)) return lengths;
@@ -73,6 +84,7 @@ class RecurrentKernel final : public PlainKernel {
   Recurrence r_;
   uint64_t y_bytes_;
   Buffer w_, recurrence_;
+  std::vector<CodedGates> coded_w_, coded_recurrence_;  // by direction
 };
 
 class Recurrent final : public Implementation {

@@ -29,6 +29,8 @@ struct CellKernels {
   void (*gru_gates)(const CellKind& kind, const CellRow& row, float* reset);
   void (*gru)(const CellKind& kind, const CellRow& row);
   void (*lstm)(const CellKind& kind, const CellRow& row);
+  // Adds whole sums, times the scale and one for each, to a multiple of 16 numbers.
+  void (*add_scaled)(std::span<const int32_t> sums, const float* scales, float scale, float* out);
 };
 
 // The best that this processor has.

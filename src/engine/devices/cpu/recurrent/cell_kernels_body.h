@@ -71,4 +71,11 @@ ASSAY_KERNEL void lstm(const CellKind& kind, const CellRow& row) {
   }
 }
 
-constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm};
+ASSAY_KERNEL void add_scaled(std::span<const int32_t> sums, const float* scales, float scale, float* out) {
+  for (size_t i = 0; i < sums.size(); i += kWidth) {
+    const Bits whole = reinterpret_cast<const Bits&>(at(reinterpret_cast<const float*>(sums.data()) + i).lanes);
+    at(out + i).lanes += __builtin_convertvector(whole, Vector) * (at(scales + i).lanes * scale);
+  }
+}
+
+constexpr CellKernels kKernels = {rnn, gru_gates, gru, lstm, add_scaled};

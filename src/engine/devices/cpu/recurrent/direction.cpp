@@ -6,6 +6,7 @@
 #include "engine/devices/cpu/panels/panel_kernels.h"
 #include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/recurrent/cell_kernels.h"
+#include "engine/devices/cpu/recurrent/coded_gates.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -49,10 +50,17 @@ struct Scratch {
   float* bias;       // of the gates
   float* own_bias;   // of `own`
   float* peepholes;  // of an LSTM
+  float* codes;      // of X or the state
 
   static int64_t count(const Recurrence& r) {
     const int64_t row = panel_row(r), width = panel_width(r);
-    return r.length * r.batch * row + r.batch * (row + 4 * width) + row + 4 * width;
+    return r.length * r.batch * row + r.batch * (row + 4 * width) + row + 4 * width + code_count(r);
+  }
+  static int64_t code_count(const Recurrence& r) {
+    if (!r.has_codes) return 0;
+    const uint64_t bytes = std::max(CodedGates::scratch_bytes(r.length * r.batch, r.input),
+                                    CodedGates::scratch_bytes(r.batch, panel_width(r)));
+    return static_cast<int64_t>(bytes / sizeof(float));
   }
   Scratch(const Recurrence& r, float* at) {
     const int64_t row = panel_row(r), width = panel_width(r);
@@ -66,23 +74,24 @@ struct Scratch {
     take(bias, row);
     take(own_bias, width);
     take(peepholes, 3 * width);
+    take(codes, code_count(r));
   }
 };
 
 class Direction {
  public:
-  Direction(const RecurrentRun& run, int64_t number, const float* w, const float* recurrence)
+  Direction(const RecurrentRun& run, int64_t number, const DirectionWeights& weights)
       : run_(run),
         r_(run.r),
         number_(number),
         width_(panel_width(r_)),
         row_(panel_row(r_)),
         kind_{r_.cells[static_cast<size_t>(number)], static_cast<size_t>(width_)},
-        recurrence_(recurrence + number * row_ * r_.hidden),
+        weights_(weights),
         scratch_(r_, host<float>(run.arguments.workspace) + number * Scratch::count(r_)) {
     fill_biases();
     fill_states();
-    multiply_inputs(w + number * row_ * r_.input);
+    multiply_inputs();
   }
 
   void run() {
@@ -134,14 +143,22 @@ class Direction {
     }
   }
 
-  void multiply_inputs(const float* panels) {
+  std::byte* codes() const { return reinterpret_cast<std::byte*>(scratch_.codes); }
+
+  void multiply_inputs() {
     const auto rows = static_cast<uint64_t>(r_.length * r_.batch);
+    if (weights_.coded_w != nullptr) {
+      for (uint64_t row = 0; row < rows; ++row)
+        std::copy_n(scratch_.bias, row_, scratch_.inputs + static_cast<int64_t>(row) * row_);
+      return weights_.coded_w->add_product({run_.input(Recurrence::kX), static_cast<int64_t>(rows), r_.input}, codes(),
+                                           scratch_.inputs);
+    }
     parallel_for(rows, kRowsAtOnce, [&](uint64_t begin, uint64_t end) {
       const auto first = static_cast<int64_t>(begin);
       float* const out = scratch_.inputs + first * row_;
       const auto count = static_cast<int64_t>(end - begin);
       for (int64_t row = 0; row < count; ++row) std::copy_n(scratch_.bias, row_, out + row * row_);
-      add_product({run_.input(Recurrence::kX) + first * r_.input, count, r_.input, r_.input}, panels, out, row_,
+      add_product({run_.input(Recurrence::kX) + first * r_.input, count, r_.input, r_.input}, weights_.w, out, row_,
                   row_ / kColumns);
     });
   }
@@ -154,7 +171,9 @@ class Direction {
 
   // Adds the state times the recurrent weights of gates [first, end).
   void recur(const float* state, int64_t first, int64_t end, float* out, int64_t out_row) const {
-    add_product({state, r_.batch, r_.hidden, width_}, recurrence_ + first * width_ * r_.hidden, out, out_row,
+    if (weights_.coded_recurrence != nullptr)
+      return weights_.coded_recurrence->add_product({state, r_.batch, width_}, codes(), out);
+    add_product({state, r_.batch, r_.hidden, width_}, weights_.recurrence + first * width_ * r_.hidden, out, out_row,
                 (end - first) * width_ / kColumns);
   }
 
@@ -206,7 +225,7 @@ class Direction {
   int64_t number_;
   int64_t width_, row_;
   CellKind kind_;
-  const float* recurrence_;
+  DirectionWeights weights_;
   Scratch scratch_;
 };
 
@@ -216,8 +235,8 @@ int64_t panel_width(const Recurrence& r) { return rounded_up(r.hidden, kColumns)
 
 int64_t scratch_count(const Recurrence& recurrence) { return Scratch::count(recurrence); }
 
-void run_direction(const RecurrentRun& run, int64_t number, const float* w, const float* recurrence) {
-  Direction(run, number, w, recurrence).run();
+void run_direction(const RecurrentRun& run, int64_t number, const DirectionWeights& weights) {
+  Direction(run, number, weights).run();
 }
 
 }  // namespace assay::engine::cpu

@@ -24,10 +24,20 @@ struct RecurrentRun {
   }
 };
 
+class CodedGates;
+
+// The weights of one direction: of numbers in panels, or of codes.
+struct DirectionWeights {
+  const float* w = nullptr;
+  const float* recurrence = nullptr;
+  const CodedGates* coded_w = nullptr;
+  const CodedGates* coded_recurrence = nullptr;
+};
+
 // Numbers that a direction keeps in its part of the workspace.
 int64_t scratch_count(const Recurrence& recurrence);
 
-// The steps of one direction, with the panels of all directions.
-void run_direction(const RecurrentRun& run, int64_t number, const float* w, const float* recurrence);
+// The steps of one direction.
+void run_direction(const RecurrentRun& run, int64_t number, const DirectionWeights& weights);
 
 }  // namespace assay::engine::cpu
