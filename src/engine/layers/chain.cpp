@@ -238,7 +238,9 @@ class ChainReader {
   bool add_step(ir::NodeId node) {
     if (!is_elementwise(*layer_.inference, *layer_.model, node)) return false;
     const std::optional<ElementOp> op = element_op(layer_.op(node), layer_.facts(node).version());
-    if (!op || !layer_.result(node, 0).valid() || !has_all_dims(layer_.result(node, 0))) return false;
+    if (!op || !layer_.result(node, 0).valid()) return false;
+    const bool is_spread = *op == ElementOp::dequantize && layer_.input_of(layer_.operand(node, 0)) >= 0;
+    if (!is_spread && !has_all_dims(layer_.result(node, 0))) return false;
     Chain::Step step{.op = *op};
     step.a = register_of(layer_.operand(node, 0));
     const bool is_choice = step.op == ElementOp::select;

@@ -193,7 +193,9 @@ void repeat(float* tile, size_t count) {
 // Elements `stride` apart, side by side.
 void gather(tensor::DType dtype, const std::byte* from, int64_t stride, float* tile, size_t count) {
   const int64_t bytes = stride * float_bytes(dtype);
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count && dtype == tensor::DType::float32; ++i)
+    tile[i] = reinterpret_cast<const float*>(from)[static_cast<int64_t>(i) * stride];
+  for (size_t i = 0; i < count && dtype != tensor::DType::float32; ++i) {
     const std::byte* const element = from + static_cast<int64_t>(i) * bytes;
     const float* const number = read_floats(dtype, element, tile + i, 1);
     tile[i] = *number;
@@ -227,7 +229,13 @@ TapeView Tape::load(const Source& source, const Part& part, float* tile) {
   const bool is_whole = part.columns % kWholeVectors == 0;
   if (source.dtype == tensor::DType::float32 && source.stride == 1 && is_whole)
     return {reinterpret_cast<const float*>(source.first), source.row};
-  for (int64_t r = 0; r < (source.row == 0 ? 1 : part.rows); ++r) {
+  const int64_t rows = source.row == 0 ? 1 : part.rows;
+  if (source.dtype == tensor::DType::float32 && source.stride == 0) {
+    tape_kernels().spread({reinterpret_cast<const float*>(source.first), source.row},
+                          {tile, part.pitch, static_cast<size_t>(rows), static_cast<size_t>(part.columns)});
+    return {tile, source.row == 0 ? 0 : part.pitch};
+  }
+  for (int64_t r = 0; r < rows; ++r) {
     load_row(source.dtype, source.first + r * source.row * source.bytes, source.stride, tile + r * part.pitch,
              static_cast<size_t>(part.columns));
   }

@@ -34,6 +34,8 @@ struct TapeKernels {
   void (*select)(TapeView a, TapeView b, TapeView c, TapeTarget out);
   // `p` and `q`: the operator's numbers, such as the slope or the bounds.
   void (*unary)(ElementOp op, TapeView a, TapeTarget out, float p, float q);
+  // Gives each row one number, the first of a row of `a`.
+  void (*spread)(TapeView a, TapeTarget out);
 };
 
 // The best that this processor has.

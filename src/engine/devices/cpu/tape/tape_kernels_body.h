@@ -275,4 +275,12 @@ void unary(ElementOp op, TapeView a, TapeTarget out, float p, float q) {
   kRuns[static_cast<size_t>(op)](a, a, out, p, q);
 }
 
-constexpr TapeKernels kKernels = {kName, binary, select, unary};
+ASSAY_KERNEL void spread(TapeView a, TapeTarget out) {
+  for (size_t r = 0; r < out.rows; ++r, a.first += a.row, out.first += out.row) {
+    Vector all;
+    set(all, *a.first);
+    for (size_t i = 0; i < out.columns; i += kWidth) at(out.first + i).lanes = all;
+  }
+}
+
+constexpr TapeKernels kKernels = {kName, binary, select, unary, spread};
