@@ -14,10 +14,16 @@ struct Float16Numbers {
   using Stored = uint16_t;
   template <typename V>
   ASSAY_KERNEL static void load(const uint16_t* from, V& out) {
-    if constexpr (sizeof(V) == 64)
+    if constexpr (sizeof(V) == 64) {
       out = _mm512_maskz_cvtph_ps(kAllLanes, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(from)));
-    else
-      load_scales<true>(reinterpret_cast<const std::byte*>(from), 0, out);
+    } else {  // without numbers that are subnormal in float32
+      Bits bits;
+      load_bits(from, bits);
+      const Bits size = (bits & 0x7FFF) << 13;
+      const V small = reinterpret_cast<V>(size | 0x38800000) - 0x1p-14F;
+      out = size < 0x800000 ? small : reinterpret_cast<V>(size + 0x38000000);
+      out = reinterpret_cast<V>(reinterpret_cast<Bits>(out) | (bits & 0x8000) << 16);
+    }
   }
 };
 
