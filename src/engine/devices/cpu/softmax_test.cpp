@@ -55,13 +55,24 @@ TEST(Softmax, OfPicturesWithTheirChannelsInnermost) {
             sine, 2);
 }
 
+// Heads that lie innermost, of which a vector holds several rows.
+TEST(Softmax, OfFewColumns) {
+  for (const char* const op : {"Softmax", "LogSoftmax"}) {
+    for (const int columns : {2, 3, 4, 8}) {
+      for (const int length : {3, 16, 33, 197})
+        compare(fmt::format("(float[2,3,{},{}] x) => (float y) {{ y = {}<axis = 2>(x) }}", length, columns, op));
+    }
+  }
+}
+
 TEST(Softmax, WhatIsNoNumber) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const char* const op : {"Softmax", "LogSoftmax"}) {
     for (const double special : {kInfinity, -kInfinity, std::numeric_limits<double>::quiet_NaN()}) {
       for (const size_t every : {size_t{3}, size_t{7}, size_t{400}})
-        compare(fmt::format("(float[2,5,21] x) => (float y) {{ y = {}<axis = 1>(x) }}", op),
-                [&](size_t i) { return i % every == 2 ? special : sine(i); });
+        for (const char* const dims : {"2,5,21", "2,53,4"})
+          compare(fmt::format("(float[{}] x) => (float y) {{ y = {}<axis = 1>(x) }}", dims, op),
+                  [&](size_t i) { return i % every == 2 ? special : sine(i); });
     }
   }
 }

@@ -55,7 +55,47 @@ ASSAY_KERNEL inline void run_columns(const Columns<kIsWhole>& columns, const flo
   }
 }
 
+// Of columns that lie side by side without gaps, and of which a vector holds some rows: those of a column are put
+// together at the end.
+ASSAY_KERNEL inline void run_narrow(const float* x, size_t length, size_t count, bool is_log, float* out) {
+  const size_t all = length * count, whole = all / kWidth * kWidth;
+  const Columns<false> rest{all - whole};
+  Vector greatest, sums = {}, number, grown;
+  set(greatest, -__builtin_inff());
+  const auto combine = [&](Vector& of, auto&& fn) ASSAY_KERNEL {
+    for (size_t lane = count; lane < kWidth; ++lane) of[lane % count] = fn(of[lane % count], of[lane]);
+    for (size_t lane = count; lane < kWidth; ++lane) of[lane] = of[lane % count];
+  };
+  const auto larger = [](float a, float b) { return a > b || a != a ? a : b; };
+  for (size_t i = 0; i < whole; i += kWidth) {
+    number = at(x + i).lanes;
+    choose((number > greatest) | (number != number), number, greatest, greatest);
+  }
+  for (size_t lane = 0; lane < rest.lanes; ++lane) greatest[lane] = larger(x[whole + lane], greatest[lane]);
+  combine(greatest, larger);
+  const auto grow = [&](const auto& columns, size_t i, size_t lanes) ASSAY_KERNEL {
+    columns.read(x + i, number);
+    const Vector below = number - greatest;
+    falling_exponential(below, grown);
+    for (size_t lane = lanes; lane < kWidth; ++lane) grown[lane] = 0;
+    sums += grown;
+    columns.write(is_log ? below : grown, out + i);
+  };
+  for (size_t i = 0; i < whole; i += kWidth) grow(Columns<true>{}, i, kWidth);
+  if (whole < all) grow(rest, whole, rest.lanes);
+  combine(sums, [](float a, float b) { return a + b; });
+  for (size_t lane = 0; lane < kWidth; ++lane) sums[lane] = is_log ? std::log(sums[lane]) : 1 / sums[lane];
+  const auto give = [&](const auto& columns, size_t i) ASSAY_KERNEL {
+    columns.read(out + i, number);
+    columns.write(is_log ? number - sums : number * sums, out + i);
+  };
+  for (size_t i = 0; i < whole; i += kWidth) give(Columns<true>{}, i);
+  if (whole < all) give(rest, whole);
+}
+
 ASSAY_KERNEL void run(const float* x, size_t length, size_t row, size_t count, bool is_log, float* out) {
+  if (count == row && count < kWidth && kWidth % count == 0 && length * count >= kWidth)
+    return run_narrow(x, length, count, is_log, out);
   constexpr size_t kTogether = 2;
   size_t i = 0;
   for (; i + kTogether * kWidth <= count; i += kTogether * kWidth)
