@@ -50,6 +50,73 @@ TEST(GatherElements, IndexOutOfRange) {
   }
 }
 
+// The operands stand behind the indices, which are from -3 to 2.
+void expect_places(const std::string& tactic, size_t indices, const std::string& inputs, const std::string& outputs,
+                   const std::string& body) {
+  const ir::Model model =
+      parsed(fmt::format("<ir_version: 10, opset_import: [\"\" : 18]> g ({}) => ({}) {{ {} }}", inputs, outputs, body));
+  const auto number = indices_first(indices);
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, number);
+  EXPECT_EQ(run.tactics.back(), tactic) << inputs << body;
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, number), 0), "") << inputs << body;
+}
+
+TEST(GatherPlaces, TuplesAndBatches) {
+  for (const char* const type : {"float", "int8", "float16", "int64", "double"}) {
+    const auto expect = [&](size_t count, const std::string& indices, const std::string& data, int batch_dims) {
+      expect_places("movement.gather_places", count, fmt::format("int64[{}] i, {}[{}] x", indices, type, data),
+                    fmt::format("{} y", type), fmt::format("y = GatherND<batch_dims = {}>(x, i)", batch_dims));
+    };
+    expect(5, "5,1", "3,40", 0);
+    expect(12, "2,3,2", "3,4,5", 0);
+    expect(12, "2,3,2", "3,4", 0);
+    expect(4, "2,2,1", "2,3,7", 1);
+    expect(3, "3", "4,3,5,2", 0);
+  }
+}
+
+TEST(ScatterPlaces, TuplesAndReductions) {
+  for (const char* const type : {"float", "int32", "int64"}) {
+    for (const char* const reduction : {"none", "add", "mul", "max", "min"}) {
+      const auto expect = [&](size_t count, const std::string& indices, const std::string& data,
+                              const std::string& updates) {
+        expect_places("movement.scatter_places", count,
+                      fmt::format("int64[{}] i, {}[{}] x, {}[{}] u", indices, type, data, type, updates),
+                      fmt::format("{} y", type), fmt::format("y = ScatterND<reduction = \"{}\">(x, i, u)", reduction));
+      };
+      expect(5, "5,1", "3,40", "5,40");
+      expect(12, "2,3,2", "3,4,5", "2,3,5");
+      expect(12, "6,2", "3,4", "6");
+      expect(3, "3", "4,3,5,2", "2");
+    }
+  }
+}
+
+TEST(ScatterElements, AxesAndReductions) {
+  for (const char* const type : {"float", "int32", "int64"}) {
+    for (const char* const reduction : {"none", "add", "mul", "max", "min"}) {
+      for (const int axis : {0, 1, -1}) {
+        for (const char* const dims : {"3,4,5", "2,3,1", "3,1,3"}) {
+          const std::string data = axis == 0 ? "3,4,5" : axis == 1 ? "3,3,5" : "3,4,3";
+          if (axis == -1 && dims[4] == '5') continue;
+          if (axis == 1 && dims[2] == '4') continue;
+          const auto count = static_cast<size_t>((dims[0] - '0') * (dims[2] - '0') * (dims[4] - '0'));
+          expect_places("movement.scatter_elements", count,
+                        fmt::format("int64[{}] i, {}[{}] x, {}[{}] u", dims, type, data, type, dims),
+                        fmt::format("{} y", type),
+                        fmt::format("y = ScatterElements<axis = {}, reduction = \"{}\">(x, i, u)", axis, reduction));
+        }
+      }
+    }
+  }
+}
+
+// As exporters write a sum of rows: one index for all elements of each.
+TEST(ScatterElements, IndicesThatAreExpanded) {
+  expect_places("movement.scatter_elements", 9, "int64[9,1] i, float[3,50] x, float[9,50] u", "float y",
+                "d = Shape(u) e = Expand(i, d) y = ScatterElements<axis = 0, reduction = \"add\">(x, e, u)");
+}
+
 // A Cast before a pool writes what that reads: pixel by pixel. Where something else reads it too, it stays as it is.
 TEST(Cast, MovesPictures) {
   const auto tactics = [](const std::string& outputs, const std::string& body) {

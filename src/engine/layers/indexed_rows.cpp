@@ -1,0 +1,94 @@
+#include "engine/layers/indexed_rows.h"
+
+#include <numeric>
+
+#include "ops/kernels/movement/places.h"
+
+namespace assay::engine {
+namespace {
+
+// False: indices of another type, or a tensor whose elements do not lie in the order of its dims.
+bool has_known_operands(const Layer& layer) {
+  const tensor::DType indices = layer.inputs[1].dtype;
+  return (indices == tensor::DType::int64 || indices == tensor::DType::int32) &&
+         has_layout(layer.inputs[0], Layout::plain);
+}
+
+std::optional<IndexedRows> begin_rows(const Layer& layer) {
+  const TensorDesc& indices = layer.inputs[1];
+  if (indices.dims.empty() || !has_known_operands(layer)) return std::nullopt;
+  IndexedRows rows;
+  rows.shape.assign(indices.dims.begin(), indices.dims.end() - 1);
+  rows.index_strides.assign(indices.strides.begin(), indices.strides.end() - 1);
+  rows.data_strides.resize(rows.shape.size());
+  return rows;
+}
+
+size_t axis_of(const Layer& layer) {
+  return static_cast<size_t>(ops::normalize_axis(layer.facts(layer.nodes[0]).integer("axis", 0),
+                                                 static_cast<int64_t>(layer.inputs[0].dims.size())));
+}
+
+std::vector<int64_t> plain_strides(const TensorDesc& desc) { return make_desc(desc.dtype, desc.dims).strides; }
+
+}  // namespace
+
+int64_t IndexedRows::count() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::optional<IndexedRows> rows_of_places(const Layer& layer) {
+  const TensorDesc& data = layer.inputs[0];
+  if (!has_known_operands(layer) || !has_layout(layer.inputs[1], Layout::plain)) return std::nullopt;
+  const size_t axis = axis_of(layer);
+  const auto begin = data.dims.begin() + static_cast<ptrdiff_t>(axis);
+  const int64_t outer = std::accumulate(data.dims.begin(), begin, int64_t{1}, std::multiplies<>());
+  const int64_t inner = std::accumulate(begin + 1, data.dims.end(), int64_t{1}, std::multiplies<>());
+  const int64_t count = layer.inputs[1].count();
+  if (inner == 1)
+    return IndexedRows{.shape = {outer},
+                       .data_strides = {*begin},
+                       .index_strides = {0},
+                       .length = count,
+                       .numbers = {{*begin, 1}},
+                       .is_by_element = true,
+                       .index_step = 1,
+                       .data_step = 0};
+  return IndexedRows{.shape = {outer, count},
+                     .data_strides = {*begin * inner, 0},
+                     .index_strides = {0, 1},
+                     .length = inner,
+                     .numbers = {{*begin, inner}}};
+}
+
+std::optional<IndexedRows> rows_of_tuples(const Layer& layer) {
+  std::optional<IndexedRows> rows = begin_rows(layer);
+  if (!rows) return std::nullopt;
+  const TensorDesc& data = layer.inputs[0];
+  const std::vector<int64_t> strides = plain_strides(data);
+  const auto batch_dims = static_cast<size_t>(layer.facts(layer.nodes[0]).integer("batch_dims", 0));
+  for (size_t i = 0; i < batch_dims; ++i) rows->data_strides[i] = strides[i];
+  const size_t named = batch_dims + static_cast<size_t>(layer.inputs[1].dims.back());
+  for (size_t i = batch_dims; i < named; ++i) rows->numbers.push_back({data.dims[i], strides[i]});
+  for (size_t i = named; i < data.dims.size(); ++i) rows->length *= data.dims[i];
+  rows->number_step = layer.inputs[1].strides.back();
+  return rows;
+}
+
+std::optional<IndexedRows> rows_of_elements(const Layer& layer) {
+  std::optional<IndexedRows> rows = begin_rows(layer);
+  if (!rows) return std::nullopt;
+  const TensorDesc& data = layer.inputs[0];
+  const std::vector<int64_t> strides = plain_strides(data);
+  const size_t last = data.dims.size() - 1;
+  const size_t axis = axis_of(layer);
+  for (size_t i = 0; i < last; ++i) rows->data_strides[i] = i == axis ? 0 : strides[i];
+  rows->numbers = {{data.dims[axis], strides[axis]}};
+  rows->length = layer.inputs[1].dims.back();
+  rows->index_step = layer.inputs[1].strides.back();
+  rows->data_step = axis == last ? 0 : 1;
+  rows->is_by_element = axis == last || (rows->index_step != 0 && rows->length > 1);
+  return rows;
+}
+
+}  // namespace assay::engine

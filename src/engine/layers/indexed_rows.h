@@ -1,0 +1,38 @@
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "engine/layers/layer.h"
+
+namespace assay::engine {
+
+// Rows of a tensor's elements at the places that indices name. The other side of a movement has these rows one after
+// the other.
+struct IndexedRows {
+  tensor::Shape shape;                 // of the rows
+  std::vector<int64_t> data_strides;   // by its dims, in the tensor
+  std::vector<int64_t> index_strides;  // likewise, in the indices
+  int64_t length = 1;                  // elements of a row
+  struct Number {
+    int64_t limit, step;  // dim of the tensor, and elements from one of its places to the next
+  };
+  std::vector<Number> numbers;  // of an index
+  int64_t number_step = 0;      // from one of them to the next, in the indices
+  // Each element of a row has an index of its own, so far behind the one before, and lies so far behind it without it.
+  bool is_by_element = false;
+  int64_t index_step = 0, data_step = 1;
+
+  int64_t count() const;
+  // True if rows never share elements.
+  bool are_apart() const { return is_by_element && data_step == 0; }
+};
+
+// Rows, or elements, at the places along an axis of the layer's first operand that the second one names.
+std::optional<IndexedRows> rows_of_places(const Layer& layer);
+// Rows that the tuples of the layer's second operand name in the first, behind the attribute's batch dims.
+std::optional<IndexedRows> rows_of_tuples(const Layer& layer);
+// Rows of the layer's second operand, each of whose elements names a place of the first along an axis.
+std::optional<IndexedRows> rows_of_elements(const Layer& layer);
+
+}  // namespace assay::engine
