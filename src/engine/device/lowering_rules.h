@@ -17,7 +17,7 @@ struct LoweringRules {
   size_t most_nodes = 24;               // of a layer
   size_t most_chain_values = 23;        // of elementwise nodes in a layer: results, and operands from elsewhere
   int64_t few_rows = 8;                 // products of so few rows read compressed weights as they are
-  int64_t few_filters = 8;              // transposed convolutions with fewer are spelled as convolutions
+  int64_t few_filters = 8;              // transposed convolutions with fewer become convolutions, with many zeros
   bool has_volumes = false;             // convolutions and pools over three dims
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
 

@@ -23,7 +23,9 @@ using tensor::Tensor;
 
 constexpr int64_t kFirstSliceOfInputs = 10;
 constexpr size_t kMostDims = 3;
-constexpr double kMostSpread = 32;  // times as many weights, most of which are zeros
+// Times as many weights, the others of which are zeros: at most, and where a device computes the convolution as it is,
+// over lines, for which kernels may take long to make, and over pictures.
+constexpr double kMostSpread = 32, kSpreadOfLines = 4, kSpreadOfPictures = 1.5;
 
 struct Context {
   passes::PassRun& run;
@@ -85,7 +87,6 @@ std::optional<TransposedConv> find_transposed(Context& context, NodeId node) {
   conv.channels = in->at(1);
   conv.filters = out->at(1);
   const bool is_known = dims < kMostDims || context.rules.has_volumes;
-  if (is_known && conv.filters >= context.rules.few_filters) return {};
   const ir::ValueId bias = ir::operand(model, node, 2);
   conv.bias = bias.valid() ? context.run.constant(bias) : nullptr;
   if (bias.valid() && conv.bias == nullptr) return {};
@@ -96,7 +97,9 @@ std::optional<TransposedConv> find_transposed(Context& context, NodeId node) {
     conv.axes.push_back({in->at(i + 2), conv.weights->shape()[i + 2], strides[i], pads[i], out->at(i + 2)});
     if (!conv.axes.back().fits()) return {};
   }
-  return conv.spread() <= kMostSpread ? std::optional(conv) : std::nullopt;
+  const bool has_choice = is_known && conv.filters >= context.rules.few_filters;
+  const double most = !has_choice ? kMostSpread : dims == 1 ? kSpreadOfLines : kSpreadOfPictures;
+  return conv.spread() <= most ? std::optional(conv) : std::nullopt;
 }
 
 // Numbers of three dims, of which the first may be 1.

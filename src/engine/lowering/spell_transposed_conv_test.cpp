@@ -67,6 +67,24 @@ TEST(SpellTransposedConv, DrawnConvolutions) {
   EXPECT_GE(spelled, 200u);  // others have results that no step reaches
 }
 
+// To many channels: those whose windows are whole strides, or nearly so.
+TEST(SpellTransposedConv, ManyChannels) {
+  std::mt19937 random(4);
+  const auto steps = [&](const std::string& dims, const std::string& kernel, int places, const std::string& strides) {
+    const std::string text = fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g (float[1,3,{}] x) => (float y) <float[3,9,{}] w = {{{}}}> "
+        "{{ y = ConvTranspose<strides = [{}]>(x, w) }}",
+        dims, kernel, whole_numbers(random, 27 * places), strides);
+    return expect_same_results(text);
+  };
+  EXPECT_EQ(steps("300", "4", 4, "2"), 1u);
+  EXPECT_EQ(steps("50", "3", 3, "2"), 1u);
+  EXPECT_EQ(steps("20", "1", 1, "8"), 0u);
+  EXPECT_EQ(steps("7,5", "4,4", 16, "2,2"), 1u);
+  EXPECT_EQ(steps("7,5", "5,5", 25, "2,2"), 1u);
+  EXPECT_EQ(steps("7,5", "3,3", 9, "2,2"), 0u);
+}
+
 TEST(SpellTransposedConv, LeavesOthersAlone) {
   for (const char* const node : {"ConvTranspose<group = 2>(x, w)", "ConvTranspose<dilations = [2, 1]>(x, w)",
                                  "ConvTranspose<auto_pad = \"SAME_UPPER\", strides = [2, 2]>(x, w)",
