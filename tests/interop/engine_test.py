@@ -353,6 +353,18 @@ class EngineTest(EngineCase):
                 if graph.nodes:
                     self.check(graph.model([activation(graph, x) if seed % 3 else x]), graph.feeds)
 
+    def test_products_of_matrices_that_are_repeated(self):
+        for left, right in (((5, 7), (1, 7, 9)), ((5, 7), (3, 7, 9)), ((2, 1, 5, 7), (3, 7, 9)), ((3, 5, 7), (2, 1, 7, 9)),
+                            ((1, 3, 5, 7), (2, 3, 7, 9)), ((2, 1, 4, 5, 7), (3, 1, 7, 9)), ((3, 1, 7), (4, 1, 7, 9))):
+            for is_constant in (False, True):
+                with self.subTest(left=left, right=right, is_constant=is_constant):
+                    graph = Graph(1)
+                    a = graph.constant(floats(graph.random, *left)) if is_constant else graph.input(*left)
+                    b = graph.input(*right)
+                    batch = np.broadcast_shapes(left[:-2], right[:-2])
+                    y = graph.add("MatMul", [a, b], [*batch, left[-2], right[-1]])
+                    self.check(graph.model([activation(graph, y)]), graph.feeds)
+
     def test_normalisations_of_groups(self):
         for seed in range(24):
             with self.subTest(seed):

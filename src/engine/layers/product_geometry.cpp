@@ -28,6 +28,23 @@ bool set_gemm(const ops::Node& facts, const TensorDesc& a, const TensorDesc& b, 
   return true;
 }
 
+// Matrices by the dims before the last two, of which those of 1 and missing ones are repeated.
+void set_items(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
+  const size_t count = std::max(a.dims.size(), b.dims.size()) - 2;
+  g.items.assign(count, 1);
+  const auto spread = [&](const TensorDesc& desc, std::vector<int64_t>& strides) {
+    strides.assign(count, 0);
+    const size_t missing = count + 2 - desc.dims.size();
+    for (size_t i = missing; i < count; ++i) {
+      if (desc.dims[i - missing] == 1) continue;
+      g.items[i] = desc.dims[i - missing];
+      strides[i] = desc.strides[i - missing];
+    }
+  };
+  spread(a, g.left_items);
+  spread(b, g.right_items);
+}
+
 bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
   const size_t rank = a.dims.size();
   if (rank < 2 || b.dims.size() < 2) return false;
@@ -41,11 +58,9 @@ bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
     g.left_column = 1;
     return true;
   }
-  if (rank != b.dims.size() || !std::equal(a.dims.begin(), a.dims.end() - 2, b.dims.begin())) return false;
+  if (b.dims.size() == 2 && rank > 2) return false;  // its rows are those of one matrix, once they lie so
   g.rows = a.dims[rank - 2];
-  g.items.assign(a.dims.begin(), a.dims.end() - 2);
-  g.left_items.assign(a.strides.begin(), a.strides.end() - 2);
-  g.right_items.assign(b.strides.begin(), b.strides.end() - 2);
+  set_items(a, b, g);
   return true;
 }
 
