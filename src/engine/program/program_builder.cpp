@@ -164,7 +164,8 @@ Layout ProgramBuilder::layout_of(const Layer& layer, size_t device) const {
     const Slot& slot = program_.slots_[nearest_slot(use.value, device)];
     if (slot.place == Slot::Place::constant || slot.desc.count() <= largest || !slot.desc.exists()) continue;
     largest = slot.desc.count();
-    layout = has_layout(slot.desc, Layout::plain) ? Layout::plain : Layout::channels_last;
+    const bool is_plain = has_layout(slot.desc, Layout::plain) || memory_order(slot.desc).back() != 1;
+    layout = is_plain ? Layout::plain : Layout::channels_last;
   }
   return layout;
 }

@@ -26,6 +26,18 @@ TEST(Elementwise, DimsOfOneAgainstMany) {
   EXPECT_EQ(tactics_of("(float[9,1] a, float[9,3] b) => (float[9,3] y) { y = Div(a, b) }"), kTape);
 }
 
+// Parts of rows, and heads whose elements lie together, are not taken for pictures with their channels innermost.
+TEST(Elementwise, ResultsOfPartsLieInTheOrderOfTheirDims) {
+  const std::vector<std::string> expected = {"elementwise.tape", "cumulative.columns"};
+  EXPECT_EQ(tactics_of("(float[1,9,64] x) => (float[1,9,32] y) <int64 axis = {1}> { a, b = Split<axis = -1, "
+                       "num_outputs = 2>(x) s = Sigmoid(a) m = Mul(s, b) y = CumSum(m, axis) }"),
+            expected);
+  EXPECT_EQ(
+      tactics_of("(float[2,9,3,4,8] x) => (float[2,4,9,8] y) <int64 axis = {2}, int64 first = {0}> { "
+                 "t = Transpose<perm = [2, 0, 3, 1, 4]>(x) g = Gather(t, first) m = Tanh(g) y = CumSum(m, axis) }"),
+      expected);
+}
+
 // As behind a squeeze and excitation whose values are quantised.
 TEST(Elementwise, CodesThatAreSpread) {
   for (const char* const dims : {"2,8,3,5", "1,24,9,7", "3,5,1,1"}) {
