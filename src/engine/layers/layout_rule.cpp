@@ -15,8 +15,7 @@ constexpr std::array<std::string_view, 8> kPictures = {"Conv",        "ConvInteg
 
 // True for single operators that are computed in whatever order their dims lie.
 bool reads_any_order(const Layer& layer) {
-  constexpr std::array<std::string_view, 9> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize",
-                                                          "Upsample",     "InstanceNormalization", "GroupNormalization",
+  constexpr std::array<std::string_view, 7> kOperators = {"Concat",       "DynamicQuantizeLinear", "Resize", "Upsample",
                                                           "DepthToSpace", "SpaceToDepth",          "Pad"};
   const ir::NodeId node = layer.nodes.front();
   if (std::ranges::find(kOperators, layer.op(node)) != kOperators.end() || gives_places(layer)) return true;
@@ -32,6 +31,7 @@ LayoutRule usual_layout_rule(const Layer& layer) {
   };
   if (std::ranges::any_of(layer.nodes, is_picture) && !gives_places(layer)) return LayoutRule::channels_last;
   const auto is_simple = [&](ir::NodeId node) { return is_elementwise(*layer.inference, *layer.model, node); };
+  if (form_as<ChannelNormForm>(layer) != nullptr) return LayoutRule::follows;
   if (layer.is_single() && reads_any_order(layer)) return LayoutRule::follows;
   // Elementwise operators, perhaps with a reduction behind them.
   const bool reduces = layer.op(layer.nodes.back()).starts_with("Reduce");

@@ -2,6 +2,9 @@
 
 #include "engine/layers/softmax_dims.h"
 #include "engine/layers/spelled_norm.h"
+#include "ir/queries.h"
+#include "ops/traits.h"
+#include "tensor/elements.h"
 
 namespace assay::engine {
 namespace {
@@ -47,7 +50,81 @@ std::optional<NormForm> read_spelled(const Layer& layer) {
   return norm;
 }
 
+constexpr std::string_view kInstances = "InstanceNormalization";
+
+bool is_reshape(const ir::Model& model, ir::NodeId node) {
+  return node.valid() && ops::traits(model, node).is_reshape();
+}
+
+bool is_all(const tensor::Tensor* constant, double number) {
+  return constant != nullptr &&
+         std::ranges::all_of(tensor::load_elements<double>(*constant), [&](double x) { return x == number; });
+}
+
+// The other operand of a node that has two.
+ir::ValueId other_operand(const ir::Model& model, ir::NodeId node, ir::ValueId one) {
+  return ir::operand(model, node, ir::operand(model, node, 0) == one ? 1 : 0);
+}
+
+// True if a value has one number for each channel of such pictures.
+bool is_by_channel(const std::optional<TensorDesc>& desc, const TensorDesc& pictures) {
+  const size_t behind = pictures.dims.size() - 2;
+  return desc && desc->dims.size() > behind && desc->dims.size() <= pictures.dims.size() &&
+         desc->count() == pictures.dims[1] && desc->dims[desc->dims.size() - behind - 1] == pictures.dims[1];
+}
+
+// Five nodes, the last of which are a product and a sum, or three.
+std::optional<ChannelNormForm> read_groups(const Layer& layer) {
+  const bool is_known = (layer.nodes.size() == 3 || layer.nodes.size() == 5) &&
+                        layer.op(layer.nodes[1]) == kInstances && is_reshape(*layer.model, layer.nodes[0]) &&
+                        layer.outputs.size() == 1;
+  if (!is_known) return std::nullopt;
+  ChannelNormForm form{.data = layer.input_of(layer.operand(layer.nodes[0], 0))};
+  const bool has_factors = layer.nodes.size() == 5;
+  const auto added = [&](size_t place) {
+    return layer.input_of(other_operand(*layer.model, layer.nodes[place], layer.result(layer.nodes[place - 1], 0)));
+  };
+  form.scale = has_factors ? added(3) : layer.input_of(layer.operand(layer.nodes[1], 1));
+  form.shift = has_factors ? added(4) : layer.input_of(layer.operand(layer.nodes[1], 2));
+  if (form.data < 0 || form.scale < 0 || form.shift < 0) return std::nullopt;
+  const TensorDesc& in = layer.inputs[static_cast<size_t>(form.data)];
+  form.batch = in.dims[0];
+  form.channels = in.dims[1];
+  form.pixels = in.count() / (form.batch * form.channels);
+  form.groups = layer.desc_of(layer.result(layer.nodes[0], 0)).dims[1];
+  form.per_number = has_factors ? 1 : form.per_group();
+  form.epsilon = layer.facts(layer.nodes[1]).floating("epsilon", 1e-5);
+  return form;
+}
+
 }  // namespace
+
+std::vector<ir::NodeId> group_norm_nodes(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
+                                         const ConstantOf& constant) {
+  if (!ir::is_op(model, node, kInstances)) return {};
+  const ir::NodeId before = ir::producer(model, ir::operand(model, node, 0));
+  const ir::NodeId after = only_user(model, ir::result(model, node));
+  if (!is_reshape(model, before) || !is_reshape(model, after)) return {};
+  const std::optional<TensorDesc> in = find_desc(model, inference, ir::operand(model, before, 0));
+  const std::optional<TensorDesc> groups = find_desc(model, inference, ir::operand(model, node, 0));
+  const std::optional<TensorDesc> out = find_desc(model, inference, ir::result(model, after));
+  const bool is_known = in && groups && out && in->dims == out->dims && in->dims.size() > 2 && in->count() > 0 &&
+                        in->dtype == out->dtype && groups->dims.size() > 2 && groups->dims[0] == in->dims[0] &&
+                        in->dims[1] % groups->dims[1] == 0;
+  if (!is_known || only_user(model, ir::operand(model, node, 0)) != node) return {};
+  std::vector<ir::NodeId> nodes = {before, node, after};
+  if (!is_all(constant(ir::operand(model, node, 1)), 1) || !is_all(constant(ir::operand(model, node, 2)), 0))
+    return nodes;
+  for (const std::string_view op : {"Mul", "Add"}) {
+    const ir::ValueId last = ir::result(model, nodes.back());
+    const ir::NodeId next = only_user(model, last);
+    if (!next.valid() || !ir::is_op(model, next, op)) break;
+    if (!is_by_channel(find_desc(model, inference, other_operand(model, next, last)), *in)) break;
+    nodes.push_back(next);
+  }
+  if (nodes.size() == 4) nodes.pop_back();
+  return nodes;
+}
 
 std::optional<NormForm> find_norm(const Layer& layer) {
   return layer.is_single() ? read_operator(layer) : read_spelled(layer);
@@ -63,8 +140,9 @@ std::optional<SoftmaxForm> find_softmax(const Layer& layer) {
 }
 
 std::optional<ChannelNormForm> find_channel_norm(const Layer& layer) {
+  if (!layer.is_single()) return read_groups(layer);
   const bool has_groups = layer.starts_with("GroupNormalization");
-  if (!layer.is_single() || (!has_groups && !layer.starts_with("InstanceNormalization"))) return std::nullopt;
+  if (!has_groups && !layer.starts_with(kInstances)) return std::nullopt;
   const TensorDesc& in = layer.inputs[0];
   if (in.dims.size() < 2 || in.count() == 0) return std::nullopt;
   const ops::Node facts = layer.facts(layer.nodes[0]);

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "engine/layers/layer.h"
 
@@ -23,8 +24,9 @@ struct SoftmaxForm {
 };
 std::optional<SoftmaxForm> find_softmax(const Layer& layer);
 
-// InstanceNormalization and GroupNormalization: inputs are the data, factors and shifts.
+// InstanceNormalization and GroupNormalization, as operators, or groups of channels that Reshapes make channels of.
 struct ChannelNormForm {
+  int data = 0, scale = 1, shift = 2;  // inputs
   int64_t batch = 0, channels = 0, pixels = 0, groups = 0;
   int64_t per_number = 1;  // channels that share a factor and a shift
   double epsilon = 0;
@@ -32,5 +34,10 @@ struct ChannelNormForm {
   int64_t per_group() const { return channels / groups; }
 };
 std::optional<ChannelNormForm> find_channel_norm(const Layer& layer);
+
+// A normalisation of groups of channels that this node computes between Reshapes, with the product and the sum behind
+// them where these have a number for each channel; empty: it is something else.
+std::vector<ir::NodeId> group_norm_nodes(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
+                                         const ConstantOf& constant);
 
 }  // namespace assay::engine

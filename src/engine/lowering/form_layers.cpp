@@ -9,6 +9,7 @@
 
 #include "engine/layers/elementwise.h"
 #include "engine/layers/layer.h"
+#include "engine/layers/normalization.h"
 #include "engine/layers/quantization.h"
 #include "engine/layers/spelled_norm.h"
 #include "engine/layers/spelled_rotary.h"
@@ -42,6 +43,7 @@ class LayerFormer {
     for (const NodeId node : nodes) form_quantized_attention(node);
     form_quantized(nodes);
     for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
+    for (const NodeId node : nodes) form_group_norm(node);
     for (const std::string_view last : {"Mul", "Concat", "Add"}) form_rotary(nodes, last);
     for (const NodeId node : nodes) {
       if (taken_.contains(node) || form_norm(node)) continue;
@@ -95,6 +97,14 @@ class LayerFormer {
     taken_.insert(found.begin(), found.end());
     groups_.push_back(std::move(found));
     return true;
+  }
+
+  void form_group_norm(NodeId node) {
+    std::vector<NodeId> found = group_norm_nodes(model_, inference_, node, [this](ValueId v) { return constant(v); });
+    const bool is_taken = std::ranges::any_of(found, [this](NodeId part) { return taken_.contains(part); });
+    if (found.empty() || is_taken) return;
+    taken_.insert(found.begin(), found.end());
+    groups_.push_back(std::move(found));
   }
 
   // Rotary positions that end with this operator.

@@ -41,5 +41,41 @@ TEST(Normalization, NumbersOfChannelsThatAreViews) {
   }
 }
 
+// Groups as exporters write them, with or without numbers of channels behind them, in either order of dims.
+TEST(Normalization, GroupsBetweenReshapes) {
+  const auto repeated = [](int count, const char* number) {
+    std::string text;
+    for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", number);
+    return text;
+  };
+  for (const int groups : {1, 2, 6}) {
+    for (const char* const factor : {"1", "2"}) {
+      for (const char* const end :
+           {"y = Relu(o)", "p = Mul(o, m) q = Add(n, p) y = Relu(q)", "p = Mul(m, o) y = Relu(p)"}) {
+        for (const bool is_picture : {false, true}) {
+          const std::string text = fmt::format(
+              "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,6,7,5] x) => (float y) <int64[3] s = {{0, {0}, "
+              "-1}}, "
+              "int64[4] d = {{2, 6, 7, 5}}, float[{0}] a = {{{1}}}, float[{0}] b = {{{2}}}, float[6,1,1] m = "
+              "{{1,2,3,4,5,6}}, "
+              "float[1,6,1,1] n = {{6,5,4,3,2,1}}> {{ {3} r = Reshape(w, s) i = InstanceNormalization(r, a, b) "
+              "o = Reshape(i, d) {4} }}",
+              groups, repeated(groups, factor), repeated(groups, "0"),
+              is_picture ? "w = MaxPool<kernel_shape = [3, 3], pads = [1, 1, 1, 1]>(x)" : "w = Neg(x)", end);
+          const ir::Model model = testing_support::parsed(text);
+          const testing_support::EngineRun run = testing_support::run_on_engine(model, row_sine);
+          EXPECT_EQ(std::ranges::count(run.tactics, "normalization.channels"), 1) << text;
+          EXPECT_EQ(std::ranges::count(run.tactics, "reference"), 0) << text;
+          const size_t copies = is_picture ? 2 : 0;
+          EXPECT_EQ(run.tactics.size(), copies + 3) << text;
+          EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, row_sine), 1e-5),
+                    "")
+              << text;
+        }
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace assay::engine::cpu

@@ -6,6 +6,7 @@
 #include "engine/devices/cuda/copy.h"
 #include "engine/devices/cuda/generate/element_chain.h"
 #include "engine/devices/cuda/queue.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -29,6 +30,7 @@ class CardDevice final : public Device {
   bool is_host() const override { return false; }
 
   LayoutRule layout_rule(const Layer& layer) const override {
+    if (form_as<SoftmaxForm>(layer) != nullptr || form_as<ChannelNormForm>(layer) != nullptr) return LayoutRule::plain;
     const LayoutRule rule = usual_layout_rule(layer);
     return rule == LayoutRule::plain && find_element_chain(layer) ? LayoutRule::follows : rule;
   }

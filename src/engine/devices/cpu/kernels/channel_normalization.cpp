@@ -38,10 +38,10 @@ class ChannelNormKernel final : public PlainKernel {
   }
 
  private:
-  // The number of a channel: input 1 has factors, input 2 shifts.
-  float number(const Arguments& arguments, size_t input, int64_t channel) const {
+  // The number of a channel that an input has.
+  float number(const Arguments& arguments, int input, int64_t channel) const {
     float tile = 0;
-    const auto* const from = host<const std::byte>(arguments.inputs[input]);
+    const auto* const from = host<const std::byte>(arguments.inputs[static_cast<size_t>(input)]);
     return *read_floats(g_.dtype, from + channel / g_.per_number * float_bytes(g_.dtype), &tile, 1);
   }
 
@@ -59,7 +59,7 @@ class ChannelNormKernel final : public PlainKernel {
   // A group's planes lie side by side.
   void run_planes(const Arguments& arguments) const {
     const RowKernels& rows = row_kernels();
-    const auto* const in = host<const std::byte>(arguments.inputs[0]);
+    const auto* const in = host<const std::byte>(arguments.inputs[static_cast<size_t>(g_.data)]);
     auto* const out = host<std::byte>(arguments.outputs[0]);
     const int64_t size = g_.per_group() * g_.pixels;
     const auto grain = static_cast<uint64_t>(std::max<int64_t>(1, (1 << 13) / std::max<int64_t>(size, 1)));
@@ -76,8 +76,8 @@ class ChannelNormKernel final : public PlainKernel {
         for (int64_t i = 0; i < g_.per_group(); ++i) {
           const int64_t channel = group % g_.groups * g_.per_group() + i;
           const int64_t plane = start + i * g_.pixels * float_bytes(g_.dtype);
-          const auto scale = static_cast<float>(factor * number(arguments, 1, channel));
-          const float shift = number(arguments, 2, channel);
+          const auto scale = static_cast<float>(factor * number(arguments, g_.scale, channel));
+          const float shift = number(arguments, g_.shift, channel);
           for_tiles(in + plane, g_.pixels, [&](const float* x, int64_t first, size_t count) {
             float tile[kTile];
             std::byte* const to = out + plane + first * float_bytes(g_.dtype);
@@ -131,7 +131,8 @@ class ChannelNormKernel final : public PlainKernel {
     auto* const scratch = host<float>(arguments.workspace);
     const Scratch s{scratch, scratch + g_.channels, scratch + 2 * g_.channels, scratch + 3 * g_.channels};
     const int64_t row = g_.channels * float_bytes(g_.dtype);
-    const std::byte* const in = host<const std::byte>(arguments.inputs[0]) + image * g_.pixels * row;
+    const std::byte* const in =
+        host<const std::byte>(arguments.inputs[static_cast<size_t>(g_.data)]) + image * g_.pixels * row;
     std::byte* const out = host<std::byte>(arguments.outputs[0]) + image * g_.pixels * row;
     sum_pixels(in, s.chunks, [&](float* sums, const float* x, int64_t, size_t count) { rows.add(sums, x, count); });
     for_groups(s.chunks, [&](int64_t group, double sum) {
@@ -144,8 +145,8 @@ class ChannelNormKernel final : public PlainKernel {
     for_groups(s.chunks, [&](int64_t group, double squares) {
       const double factor = g_.factor(squares);
       for (int64_t channel = group * g_.per_group(); channel < (group + 1) * g_.per_group(); ++channel) {
-        s.factor[channel] = static_cast<float>(factor * number(arguments, 1, channel));
-        s.shift[channel] = number(arguments, 2, channel);
+        s.factor[channel] = static_cast<float>(factor * number(arguments, g_.scale, channel));
+        s.shift[channel] = number(arguments, g_.shift, channel);
       }
     });
     parallel_for(static_cast<uint64_t>(g_.pixels), kChunk, [&](uint64_t begin, uint64_t end) {
@@ -169,13 +170,15 @@ class ChannelNormalization final : public Implementation {
   std::string_view name() const override { return "normalization.channels"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const auto* const form = form_as<ChannelNormForm>(layer);
-    if (form == nullptr || !is_float(layer.inputs[0].dtype)) return {};
-    const TensorDesc& in = layer.inputs[0];
+    if (form == nullptr) return {};
+    const TensorDesc& in = layer.inputs[static_cast<size_t>(form->data)];
+    if (!is_float(in.dtype)) return {};
     const bool is_plain = has_layout(in, Layout::plain) && has_layout(layer.outputs[0], Layout::plain);
     const bool is_channels_last =
         has_layout(in, Layout::channels_last) && has_layout(layer.outputs[0], Layout::channels_last);
     if ((!is_plain && !is_channels_last) || layer.outputs[0].dtype != in.dtype) return {};
-    for (const TensorDesc& numbers : {layer.inputs[1], layer.inputs[2]}) {
+    for (const int input : {form->scale, form->shift}) {
+      const TensorDesc& numbers = layer.inputs[static_cast<size_t>(input)];
       if (numbers.dtype != in.dtype || !has_layout(numbers, Layout::plain)) return {};
     }
     return std::make_unique<ChannelNormKernel>(Geometry{*form, in.dtype, !is_plain});
