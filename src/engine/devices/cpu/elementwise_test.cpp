@@ -14,16 +14,15 @@ std::vector<std::string> tactics_of(const std::string& text) {
   return run.tactics;
 }
 
-const std::vector<std::string> kTape = {"elementwise.tape"};
-
 // Rows and columns of one operand are spread over those of the other.
 TEST(Elementwise, DimsOfOneAgainstMany) {
-  EXPECT_EQ(tactics_of("(float[1,37,24,1] a, float[1,1,24,16] b) => (float[1,37,24,16] y) { y = Mul(a, b) }"), kTape);
-  EXPECT_EQ(tactics_of("(float[5,7,1] a, float[1,1,19] b) => (float[5,7,19] y) { y = Add(a, b) }"), kTape);
+  const std::vector<std::string> tape = {"elementwise.tape"};
+  EXPECT_EQ(tactics_of("(float[1,37,24,1] a, float[1,1,24,16] b) => (float[1,37,24,16] y) { y = Mul(a, b) }"), tape);
+  EXPECT_EQ(tactics_of("(float[5,7,1] a, float[1,1,19] b) => (float[5,7,19] y) { y = Add(a, b) }"), tape);
   EXPECT_EQ(tactics_of("(float[3,1,1] a, float[1,600] b, float[3,5,1] c) => (float[3,5,600] y) "
                        "{ d = Mul(c, b) y = Sub(d, a) }"),
-            kTape);
-  EXPECT_EQ(tactics_of("(float[9,1] a, float[9,3] b) => (float[9,3] y) { y = Div(a, b) }"), kTape);
+            tape);
+  EXPECT_EQ(tactics_of("(float[9,1] a, float[9,3] b) => (float[9,3] y) { y = Div(a, b) }"), tape);
 }
 
 // Parts of rows, and heads whose elements lie together, are not taken for pictures with their channels innermost.
