@@ -7,6 +7,7 @@
 #include "engine/lowering/casts_before_concat.h"
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
+#include "engine/lowering/gather_first.h"
 #include "engine/lowering/join_products.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/lowering/spell_deep_conv.h"
@@ -89,6 +90,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   spell_qlinear(model, rewriter);
   spell_integers(model, rewriter);
   spell_einsum(model, rewriter);
+  gather_first(model, rewriter);
   spell_transposed_conv(model, rewriter, rules);
   if (!rules.has_volumes) spell_deep_conv(model, rewriter);
   if (!rules.has_volumes) spell_deep_pool(model, rewriter);
