@@ -87,13 +87,15 @@ TEST(CardLayers, ProductsOfIntegers) {
 }
 
 TEST(CardLayers, WindowsOfIntegersSeeTheZeroPointBesideThePicture) {
-  check(
-      "g (float[1,16,6,6] x) => (float[1,8,6,6] z) <float s = {0.01}, uint8 o = {120}, float t = {0.02}, "
-      "int8 n = {0}, " +
-          codes("int8[8,16,3,3] w", 1152) + ", " + numbers("float[8] b", 8) +
-          "> { q = QuantizeLinear(x, s, o) a = DequantizeLinear(q, s, o) c = DequantizeLinear(w, t, n) "
-          "y = Conv<pads = [1,1,1,1]>(a, c, b) z = Relu(y) }",
-      {"elementwise.chain", "conv.codes"}, 1e-4);
+  const auto window = [](int channels) {
+    return fmt::format(
+        "g (float[1,{0},6,6] x) => (float[1,8,6,6] z) <float s = {{0.01}}, uint8 o = {{120}}, "
+        "float t = {{0.02}}, int8 n = {{0}}, {1}, {2}> {{ q = QuantizeLinear(x, s, o) "
+        "a = DequantizeLinear(q, s, o) c = DequantizeLinear(w, t, n) "
+        "y = Conv<pads = [1,1,1,1]>(a, c, b) z = Relu(y) }}",
+        channels, codes(fmt::format("int8[8,{},3,3] w", channels), 72 * channels), numbers("float[8] b", 8));
+  };
+  for (const int channels : {16, 3}) check(window(channels), {"elementwise.chain", "conv.codes"}, 1e-4);
 }
 
 TEST(CardLayers, PoolsAndResampling) {

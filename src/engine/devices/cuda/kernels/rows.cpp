@@ -110,8 +110,9 @@ class Norm final : public Operation {
                      {.rows = form->batch * form->groups,
                       .length = form->per_group() * form->pixels,
                       .epsilon = static_cast<float>(form->epsilon),
-                      .scale = 1,
-                      .shift = 2,
+                      .data = form->data,
+                      .scale = form->scale,
+                      .shift = form->shift,
                       .groups = form->groups,
                       .per_group = form->per_group() / form->per_number,
                       .per_number = form->pixels * form->per_number});

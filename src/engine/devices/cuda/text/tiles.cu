@@ -53,6 +53,7 @@ DEVICE const T* right_at(const Work& work, int column, int k) {
   return work.right + (int64)k * work.right_row + (int64)column * work.right_column;
 }
 
+// What a row of the left has where there is no element.
 DEVICE T nothing() {
   T zero = {kZeroCode};
   return zero;
@@ -99,7 +100,7 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {
         const T* const from = right_at(work, first_column + row, k + chunk * kPack + e);
-        pack.e[e] = from == nullptr ? nothing() : *from;
+        pack.e[e] = from == nullptr ? T() : *from;
       }
       *(Pack<T, kPack>*)to = pack;
     }
