@@ -4,12 +4,12 @@
 
 namespace assay {
 
-// The rules by which the calling thread computes with floats: rounding, and what becomes of subnormal numbers.
+// The calling thread's rules for floats: rounding, and the fate of subnormal numbers.
 class FloatRules {
  public:
   static FloatRules current();
   void set() const;
-  // The same, but operands and results that are subnormal count as zero.
+  // These rules, but operands and results that are subnormal count as zero.
   FloatRules flushing() const;
   friend bool operator==(const FloatRules&, const FloatRules&) = default;
 
@@ -18,7 +18,7 @@ class FloatRules {
   uint64_t word_;
 };
 
-// While it lives, the thread computes by these rules.
+// Makes the thread compute by other rules while it lives.
 class FloatScope {
  public:
   explicit FloatScope(FloatRules rules) : outer_(FloatRules::current()) { rules.set(); }

@@ -58,7 +58,7 @@ bool set_matmul(const TensorDesc& a, const TensorDesc& b, ProductGeometry& g) {
     g.left_column = 1;
     return true;
   }
-  if (b.dims.size() == 2 && rank > 2) return false;  // its rows are those of one matrix, once they lie so
+  if (b.dims.size() == 2 && rank > 2) return false;  // rows of one matrix, if they lie side by side
   g.rows = a.dims[rank - 2];
   set_items(a, b, g);
   return true;

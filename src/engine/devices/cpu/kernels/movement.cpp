@@ -137,7 +137,7 @@ class PlacesKernel final : public PlainKernel {
     }
   }
 
-  // Of the tensor that indices name places of, and of the other side.
+  // Moves elements between the tensor that indices name places of and the other side.
   void move_elements(std::byte* data, std::byte* side, int64_t count) const {
     std::byte* const to = scatters_ ? data : side;
     const std::byte* const from = scatters_ ? side : data;

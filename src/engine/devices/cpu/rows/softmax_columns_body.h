@@ -55,8 +55,8 @@ ASSAY_KERNEL inline void run_columns(const Columns<kIsWhole>& columns, const flo
   }
 }
 
-// Of columns that lie side by side without gaps, and of which a vector holds some rows: those of a column are put
-// together at the end.
+// Columns that lie side by side without gaps, of which a vector holds some rows: those of a column are put together at
+// the end.
 ASSAY_KERNEL inline void run_narrow(const float* x, size_t length, size_t count, bool is_log, float* out) {
   const size_t all = length * count, whole = all / kWidth * kWidth;
   const Columns<false> rest{all - whole};
