@@ -92,6 +92,29 @@ def random_graphs(build):
     return (GRAPHS if status == 0 else 0), GRAPHS, [] if status == 0 else output.splitlines()[-20:]
 
 
+# Operands that begin in the middle of other values, whose neighbours cannot be read at once.
+VIEWS = [
+    "(float[4,33] x) => (float[4,32] y) <int64[1] b = {1}, int64[1] e = {33}, int64[1] a = {1}> "
+    "{ s = Slice(x, b, e, a) y = Relu(s) }",
+    "(float16[65,64] x, float16[64,32] w) => (float16[64,32] y) <int64[1] b = {1}, int64[1] e = {65}, int64[1] a = {0}> "
+    "{ t = Reshape(x, n) s = Slice(t, f, l, a) r = Reshape(s, m) y = MatMul(r, w) }",
+]
+SHAPES = "<int64[1] n = {4160}, int64[1] f = {3}, int64[1] l = {4099}, int64[2] m = {64,64}, "
+
+
+def views(build, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    passed, faults = 0, []
+    for number, text in enumerate(VIEWS):
+        path = folder / f"view{number}.onnxtxt"
+        path.write_text('<ir_version: 8, opset_import: ["" : 17]>\ng ' + text.replace("<", SHAPES, 1))
+        status, output = run(build / "bin" / "assay", "run", path, "--engine", "--onnxrt", "--tolerance", "auto")
+        passed += status == 0
+        if status:
+            faults.append(f"{path}: status {status}: {output.strip().splitlines()[-1]}")
+    return passed, len(VIEWS), faults
+
+
 def models(build, folder, names):
     """Each model in float32, float16 and bfloat16 beside ONNX Runtime, with tolerances computed for it."""
     passed, faults = 0, []
@@ -123,6 +146,7 @@ def main():
     parts = [("operator cases", lambda: operator_cases(options.build)),
              ("tests of ONNX", lambda: onnx_tests(options.build, options.folder / "onnx")),
              ("random graphs", lambda: random_graphs(options.build)),
+             ("views", lambda: views(options.build, options.folder / "views")),
              ("benchmark models", lambda: models(options.build, options.folder / "models", options.models))]
     for name, part in parts:
         begin = time.monotonic()

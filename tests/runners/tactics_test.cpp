@@ -321,13 +321,14 @@ TEST_F(Tactics, OfConvolutionsOfLinesAgreeWithTheReference) {
   }
 }
 
-// One of oneDNN's implementations, which is left out, is wrong there.
+// One of oneDNN's implementations, which is left out, is wrong there. Kernels that a convolution at stride 1 would fill
+// with many zeros stay transposed.
 TEST_F(Tactics, OfTransposedConvolutionsOfManyChannelsAgreeWithTheReference) {
   std::map<std::string, int> counts;
   Draw draw(1);
-  compare(fmt::format("g (float[1,256,6,6] x) => (float[1,64,12,12] y) <{}, {}> {{ y = ConvTranspose<strides = [2,2], "
+  compare(fmt::format("g (float[1,256,6,6] x) => (float[1,64,11,11] y) <{}, {}> {{ y = ConvTranspose<strides = [2,2], "
                       "pads = [1,1,1,1]>(x, w, b) }}",
-                      draw.constant("w", {256, 64, 4, 4}), draw.constant("b", {64})),
+                      draw.constant("w", {256, 64, 3, 3}), draw.constant("b", {64})),
           1, counts);
   EXPECT_EQ(counts.size(), 1U);
 }

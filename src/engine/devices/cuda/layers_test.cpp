@@ -147,6 +147,13 @@ TEST(CardLayers, Movement) {
   check("g (float[4,6] x) => (float[6,4] z) { a = Transpose<perm = [1,0]>(x) z = Relu(a) }", {"elementwise.chain"}, 0);
 }
 
+TEST(CardLayers, OperandsMayBeginInTheMiddleOfValues) {
+  check(
+      "g (float[4,33] x) => (float[4,32] z) <int64[1] b = {1}, int64[1] e = {33}, int64[1] a = {1}> { "
+      "y = Slice(x, b, e, a) z = Neg(y) }",
+      {"elementwise.chain"}, 0);
+}
+
 TEST(CardLayers, ALayerWithoutAKernelRunsOnTheProcessor) {
   check("g (float[2,3,40] x) => (float[2,3,40] z) <int64 a = {2}> { y = Relu(x) c = CumSum(y, a) z = Neg(c) }",
         {"elementwise.chain", "cpu: cumulative.columns", "elementwise.chain"});

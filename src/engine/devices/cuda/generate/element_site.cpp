@@ -110,7 +110,7 @@ std::string ElementSite::loads() const {
     const std::string_view type = element_type(all_[i].desc.dtype);
     const size_t at = first_pointer_ + i;
     made += is_packed(i)
-                ? fmt::format("  const Pack<{0}, {1}> a{2} = *(const Pack<{0}, {1}>*)((const {0}*)p.at[{3}] + o{2});\n",
+                ? fmt::format("  const Pack<{0}, {1}> a{2} = load_pack<{0}, {1}>((const {0}*)p.at[{3}] + o{2});\n",
                               type, pack_, i, at)
                 : fmt::format("  const {0} a{1} = ((const {0}*)p.at[{2}])[o{1}];\n", type, i, at);
   }
@@ -136,7 +136,7 @@ std::string ElementSite::store() const {
   const size_t result = all_.size() - 1;
   const size_t at = first_pointer_ + result;
   if (pack_ == 1) return fmt::format("  (({0}*)p.at[{1}])[o{2}] = {3};\n", result_type(), at, result, narrowed());
-  return fmt::format("  *(Pack<{0}, {1}>*)(({0}*)p.at[{2}] + o{3}) = out;\n", result_type(), pack_, at, result);
+  return fmt::format("  store_pack<{0}, {1}>(({0}*)p.at[{2}] + o{3}, out);\n", result_type(), pack_, at, result);
 }
 
 std::string params_text(const Launch& launch) {

@@ -13,6 +13,7 @@
 namespace assay::engine::cuda {
 namespace {
 
+constexpr int64_t kPackedKeys = 4;  // elements of a key that are read at once
 constexpr int64_t kMostNumbers = std::numeric_limits<int32_t>::max();
 
 // An operand under the names that attention.cu has for it.
@@ -94,6 +95,7 @@ class AttentionWriter {
     writer_.number("kPastKeys", g_.k_cache.past.exist() ? g_.k_cache.past_rows : 0);
     writer_.real("kScaleBy", g_.scale);
     writer_.real("kHidden", g_.hidden);
+    writer_.constant("kPack", g_.depth % kPackedKeys == 0 ? kPackedKeys : 1);
     writer_.constant("kDivides", g_.divides ? 1 : 0);
     writer_.constant("kIsCausal", g_.is_causal ? 1 : 0);
     writer_.constant("kHasMask", g_.mask.exist() ? 1 : 0);

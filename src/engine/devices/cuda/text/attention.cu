@@ -1,5 +1,21 @@
 // softmax(q * k * scale + mask) * v: a warp a query, whose scores lie in shared memory.
 #define kWarps (kThreads / 32)
+// The product of a query and a key, by packs where both have neighbours in their rows.
+template <typename A, typename B>
+DEVICE float dot(const Params& p, const A* a, int a_step, const B* b, int b_step) {
+  float sum = 0;
+  if (kPack > 1 && a_step == 1 && b_step == 1) {
+    for (int i = 0; i < kDepth; i += kPack) {
+      const Pack<A, kPack> x = load_pack<A, kPack>(a + i);
+      const Pack<B, kPack> y = load_pack<B, kPack>(b + i);
+#pragma unroll
+      for (int e = 0; e < kPack; ++e) sum = fmaf(widened(x.e[e]), widened(y.e[e]), sum);
+    }
+    return sum;
+  }
+  for (int i = 0; i < kDepth; ++i) sum = fmaf(widened(a[(int64)i * a_step]), widened(b[(int64)i * b_step]), sum);
+  return sum;
+}
 KERNEL(kThreads) {
   DYNAMIC_SHARED(memory);
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
@@ -25,14 +41,9 @@ KERNEL(kThreads) {
   for (int key = lane; key < kKeys; key += 32) {
     float score = -kInfinity;
     if (key < seen) {
-      float sum = 0;
-      if (key < kPastKeys) {
-        const PastK* const k = kPastK + at.past_k + (int64)key * kPastKRow;
-        for (int i = 0; i < kDepth; ++i) sum += widened(q[(int64)i * kQColumn]) * widened(k[(int64)i * kPastKColumn]);
-      } else {
-        const K* const k = kK + at.k + (int64)(key - kPastKeys) * kKRow;
-        for (int i = 0; i < kDepth; ++i) sum += widened(q[(int64)i * kQColumn]) * widened(k[(int64)i * kKColumn]);
-      }
+      const float sum = key < kPastKeys
+                            ? dot(p, q, kQColumn, kPastK + at.past_k + (int64)key * kPastKRow, kPastKColumn)
+                            : dot(p, q, kQColumn, kK + at.k + (int64)(key - kPastKeys) * kKRow, kKColumn);
       score = kDivides ? sum / kScaleBy : sum * kScaleBy;
       bool hides = false;
       if (kHasConditions) {
@@ -67,12 +78,13 @@ KERNEL(kThreads) {
   meet_warp();
   for (int column = lane; column < kWidth; column += 32) {
     float made = 0;
-    for (int key = 0; key < seen && !is_zero; ++key) {
-      const float value = key < kPastKeys
-                              ? widened(kPastV[at.past_v + (int64)key * kPastVRow + (int64)column * kPastVColumn])
-                              : widened(kV[at.v + (int64)(key - kPastKeys) * kVRow + (int64)column * kVColumn]);
-      made += scores[key] * value;
+    const int last = is_zero ? 0 : seen, past_last = last < kPastKeys ? last : kPastKeys;
+    for (int key = 0; key < past_last; ++key) {
+      made += scores[key] * widened(kPastV[at.past_v + (int64)key * kPastVRow + (int64)column * kPastVColumn]);
     }
+    const V* const v = kV + at.v + (int64)column * kVColumn;
+#pragma unroll 8
+    for (int key = kPastKeys; key < last; ++key) made += scores[key] * widened(v[(int64)(key - kPastKeys) * kVRow]);
     out[(int64)column * kOutColumn] = Narrow<Out>::of(is_zero ? 0.0f : made * share);
   }
 }

@@ -20,7 +20,7 @@ KERNEL(kThreads) {
     for (int kx = 0; kx < kKernelWidth; ++kx) {
       const int x = x0 + kx * kDilationX;
       if ((uint32)x >= (uint32)kWidth) continue;
-      const Pack<T, kPack> a = *(const Pack<T, kPack>*)(from + ((int64)y * kWidth + x) * kChannels);
+      const Pack<T, kPack> a = load_pack<T, kPack>(from + ((int64)y * kWidth + x) * kChannels);
       const Pack<T, kPack> b = *(const Pack<T, kPack>*)(kFilters + (ky * kKernelWidth + kx) * kChannels + channel);
 #pragma unroll
       for (int i = 0; i < kPack; ++i) sums[i] = fmaf(widened(a.e[i]), widened(b.e[i]), sums[i]);

@@ -130,6 +130,27 @@ struct alignas(sizeof(T) * N) Pack {
   T e[N];
 };
 
+// Neighbours at once where they lie so, which those of a view may not: one by one otherwise.
+template <typename T, int N>
+DEVICE bool is_even(const T* at) {
+  return ((uint64)at & (sizeof(Pack<T, N>) - 1)) == 0;
+}
+template <typename T, int N>
+DEVICE Pack<T, N> load_pack(const T* from) {
+  if (is_even<T, N>(from)) return *(const Pack<T, N>*)from;
+  Pack<T, N> pack;
+  for (int i = 0; i < N; ++i) pack.e[i] = from[i];
+  return pack;
+}
+template <typename T, int N>
+DEVICE void store_pack(T* to, const Pack<T, N>& pack) {
+  if (is_even<T, N>(to)) {
+    *(Pack<T, N>*)to = pack;
+    return;
+  }
+  for (int i = 0; i < N; ++i) to[i] = pack.e[i];
+}
+
 // A divisor of numbers below 2^31, as Launch::add_divisor gives it.
 struct Divisor {
   uint32 divisor;

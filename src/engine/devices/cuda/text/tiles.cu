@@ -58,10 +58,11 @@ DEVICE T nothing() {
   T zero = {kZeroCode};
   return zero;
 }
-DEVICE void copy_or_fill(T* to, const T* from) {
-  if (kZeroCode == 0 || from != nullptr) return copy_later(to, from);
+// Copies a pack into shared memory, done after wait_copies(); `otherwise` from null.
+DEVICE void copy_or_fill(T* to, const T* from, T otherwise) {
+  if (from != nullptr && is_even<T, kPack>(from)) return copy_later(to, from);
   Pack<T, kPack> pack;
-  for (int e = 0; e < kPack; ++e) pack.e[e] = nothing();
+  for (int e = 0; e < kPack; ++e) pack.e[e] = from == nullptr ? otherwise : from[e];
   *(Pack<T, kPack>*)to = pack;
 }
 
@@ -76,7 +77,7 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
     const int row = piece / kChunks, chunk = piece % kChunks;
     T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kLeftPacks) {
-      copy_or_fill(to, left_at(work, rows[i], k + chunk * kPack));
+      copy_or_fill(to, left_at(work, rows[i], k + chunk * kPack), nothing());
     } else {
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {
@@ -95,7 +96,7 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
     const int chunk = kRightTurned ? piece / kColumns : piece % kChunks;
     T* const to = right + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kRightPacks) {
-      copy_later(to, right_at(work, first_column + row, k + chunk * kPack));
+      copy_or_fill(to, right_at(work, first_column + row, k + chunk * kPack), T());
     } else {
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {
