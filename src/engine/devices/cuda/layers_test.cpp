@@ -16,6 +16,13 @@ std::string numbers(const std::string& declared, int count) {
   return text + "}";
 }
 
+// An initializer of int8 weights.
+std::string codes(const std::string& declared, int count) {
+  std::string text = declared + " = {";
+  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 255 - 127);
+  return text + "}";
+}
+
 // The model has to be computed by kernels of these names, three times with the same result, as graphs too.
 void check(const std::string& text, const std::vector<std::string>& tactics, double tolerance = 1e-5) {
   const OnCard model("<ir_version: 10, opset_import: [\"\" : 21]> " + text);
@@ -54,6 +61,12 @@ TEST(CardLayers, ProductsInPartsOfTheDepth) {
   check("g (float[4,512] x) => (float[4,16] z) <" + numbers("float[512,16] w", 512 * 16) + ", " +
             numbers("float[16] b", 16) + "> { a = MatMul(x, w) z = Add(a, b) }",
         {"product.tiles"}, 1e-4);
+  check("g (float16[4,1024] x) => (float16[4,16] z) <" + numbers("float16[1024,16] w", 1024 * 16) +
+            "> { a = MatMul(x, w) z = Neg(a) }",
+        {"product.tiles"}, 2e-2);
+  check("g (uint8[3,2048] x, uint8 zero) => (int32[3,16] z) <" + codes("int8[2048,16] w", 2048 * 16) +
+            "> { z = MatMulInteger(x, w, zero) }",
+        {"product.codes"}, 0);
 }
 
 TEST(CardLayers, Windows) {
@@ -66,13 +79,6 @@ TEST(CardLayers, Windows) {
   check("g (float[1,8,7,7] x, float[1,8,7,7] y) => (float[1,8,7,7] z) <" + numbers("float[8,1,3,3] w", 72) +
             "> { a = Conv<pads = [2,2,2,2], dilations = [2,2], group = 8>(x, w) z = Add(a, y) }",
         {"conv.depthwise"});
-}
-
-// An initializer of int8 weights.
-std::string codes(const std::string& declared, int count) {
-  std::string text = declared + " = {";
-  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 255 - 127);
-  return text + "}";
 }
 
 TEST(CardLayers, ProductsOfIntegers) {
