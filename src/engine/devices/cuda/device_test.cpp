@@ -11,7 +11,6 @@ namespace {
 
 namespace host_driver = testing_support::host_driver;
 using testing_support::difference;
-using testing_support::HostCompiler;
 using testing_support::OnCard;
 
 constexpr const char* kChains =
