@@ -9,8 +9,8 @@
 
 namespace assay::http {
 
-inline constexpr size_t kMostHead = 8 * 1024;
-inline constexpr size_t kMostBody = 1024 * 1024;
+inline constexpr size_t kMostHead = size_t{8} * 1024;
+inline constexpr size_t kMostBody = size_t{1024} * 1024;
 
 // One request, decoded. Names of headers are in lower case.
 struct Request {

@@ -114,7 +114,7 @@ class CpuDevice final : public Device {
   uint64_t cache_bytes() const override { return cpu::cache_bytes(); }
 
   Fingerprint fingerprint() const override {
-    Fingerprint found{.device = "cpu", .parts = processor_parts(), .threads = static_cast<unsigned>(thread_count())};
+    Fingerprint found{.device = "cpu", .parts = processor_parts(), .threads = thread_count()};
     found.parts.push_back({"oneDNN", libraries_.onednn == nullptr ? "none" : libraries_.onednn->version()});
     return found;
   }
