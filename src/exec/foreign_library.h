@@ -27,6 +27,17 @@ const Library& opened_library(const LibraryKind& kind, const LibrarySearch& sear
   return *library;
 }
 
+// Opens the library as above; null with a reason if the library cannot be used.
+template <typename Library>
+const Library* find_opened_library(const LibraryKind& kind, const LibrarySearch& search, std::string& reason) {
+  try {
+    return &opened_library<Library>(kind, search);
+  } catch (const Error& error) {
+    reason = error.line();
+    return nullptr;
+  }
+}
+
 // A backend on such a library, which has kind(), get(search), version() and path().
 template <typename Library>
 class LibraryBackend : public Backend {

@@ -164,9 +164,6 @@ inline cuda::Api make_api() {
     std::free(at);
     return kSuccess;
   };
-  api.set_bytes = [](DevicePointer at, unsigned char byte, size_t bytes, Stream) {
-    return with([&] { std::memset(as<void*>(at), byte, bytes); });
-  };
   api.set_words = [](DevicePointer at, unsigned word, size_t count, Stream) {
     return with([&] { std::fill_n(as<unsigned*>(at), count, word); });
   };

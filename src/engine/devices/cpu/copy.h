@@ -1,19 +1,13 @@
 #pragma once
 
 #include "engine/device/kernel.h"
+#include "engine/layers/placed_copies.h"
 
 namespace assay::engine::cpu {
 
 // Copies a tensor to other strides, and to another type where floats can be read of both.
 std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to);
 
-// One of several copies: where its elements are, from the beginning of a layer's input and output.
-struct CopyPart {
-  size_t input = 0;
-  TensorDesc from;
-  TensorDesc to;
-  int64_t to_offset = 0;  // elements
-};
 // Copies parts into the first output.
 std::unique_ptr<Kernel> make_copies(const std::vector<CopyPart>& parts);
 

@@ -16,14 +16,12 @@ std::shared_ptr<const Program> Programs::get(const std::string& text) {
   const std::string whole = std::string(machine_text()) + text;
   const std::string key = fmt::format("{}\n{}\n{}", compiler_.identity(), architecture, whole);
   std::optional<std::vector<std::byte>> cubin = cache_.find(key);
-  const bool is_new = !cubin;
-  if (is_new) {
+  if (!cubin) {
     cubin = compiler_.compile(whole, architecture);
     cache_.add(key, *cubin);
   }
   auto program = std::make_shared<const Program>(card_, *cubin);
   const std::scoped_lock lock(mutex_);
-  compiled_ += is_new ? 1 : 0;
   return programs_.try_emplace(text, std::move(program)).first->second;
 }
 

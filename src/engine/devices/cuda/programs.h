@@ -24,7 +24,6 @@ class Programs {
   std::shared_ptr<const Program> get(const std::string& text);
   // A table in the card's memory.
   Buffer upload(std::span<const std::byte> bytes) const;
-  int compiled() const { return compiled_; }  // texts that were in no cache
 
  private:
   std::shared_ptr<const Card> card_;
@@ -32,7 +31,6 @@ class Programs {
   CubinCache cache_;
   std::mutex mutex_;
   std::map<std::string, std::shared_ptr<const Program>> programs_;
-  int compiled_ = 0;
 };
 
 }  // namespace assay::engine::cuda

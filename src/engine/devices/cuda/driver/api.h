@@ -26,7 +26,6 @@ using GraphExec = GraphExecOpaque*;
 
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kOutOfMemory = 2;
-inline constexpr Result kNotReady = 600;
 
 // Numbers of CUdevice_attribute.
 enum class Attribute : int {
@@ -82,7 +81,6 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(free, cuMemFree_v2, DevicePointer)                                                     \
   X(allocate_host, cuMemHostAlloc, void**, size_t, unsigned)                               \
   X(free_host, cuMemFreeHost, void*)                                                       \
-  X(set_bytes, cuMemsetD8Async, DevicePointer, unsigned char, size_t, Stream)              \
   X(set_words, cuMemsetD32Async, DevicePointer, unsigned, size_t, Stream)                  \
   X(upload, cuMemcpyHtoDAsync_v2, DevicePointer, const void*, size_t, Stream)              \
   X(download, cuMemcpyDtoHAsync_v2, void*, DevicePointer, size_t, Stream)                  \

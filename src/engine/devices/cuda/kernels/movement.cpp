@@ -25,17 +25,8 @@ class Concat final : public Operation {
   std::string_view name() const override { return "movement.concat"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("Concat")) return {};
-    const TensorDesc& out = layer.outputs[0];
-    const auto axis = static_cast<size_t>(axis_of(layer, 1, out));
-    std::vector<CopyPart> parts;
-    int64_t at = 0;
-    for (size_t i = 0; i < layer.inputs.size(); ++i) {
-      const TensorDesc& from = layer.inputs[i];
-      if (from.dtype != out.dtype || from.dims.size() != out.dims.size()) return {};
-      parts.push_back({i, from, {out.dtype, from.dims, out.strides}, at * out.strides[axis]});
-      at += from.dims[axis];
-    }
-    return make_copies(programs(), parts);
+    const std::vector<CopyPart> parts = concat_copies(layer);
+    return parts.empty() ? nullptr : make_copies(programs(), parts);
   }
 };
 
@@ -108,8 +99,6 @@ class GatherElements final : public Operation {
   }
 };
 
-// DepthToSpace and SpaceToDepth, by what is one element of both: [image, block row, block column, channel, row,
-// column].
 class Blocks final : public Operation {
  public:
   using Operation::Operation;
@@ -117,31 +106,8 @@ class Blocks final : public Operation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const bool is_to_space = layer.starts_with("DepthToSpace");
     if (!layer.is_single() || (!is_to_space && !layer.starts_with("SpaceToDepth"))) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const int64_t block = facts.integer("blocksize", 1);
-    const TensorDesc& in = layer.inputs[0];
-    const TensorDesc& out = layer.outputs[0];
-    if (in.count() == 0) return {};
-    const bool is_depth_first = facts.string("mode", "DCR") == "DCR";
-    const TensorDesc deep = deep_desc(is_to_space ? in : out, block, is_depth_first);
-    const TensorDesc wide = wide_desc(is_to_space ? out : in, block);
-    return make_copies(programs(), {{0, is_to_space ? deep : wide, is_to_space ? wide : deep, 0}});
-  }
-
- private:
-  static TensorDesc deep_desc(const TensorDesc& desc, int64_t block, bool is_depth_first) {
-    const int64_t channels = desc.dims[1] / (block * block);
-    const int64_t channel = is_depth_first ? desc.strides[1] : block * block * desc.strides[1];
-    const int64_t column = is_depth_first ? channels * desc.strides[1] : desc.strides[1];
-    return {desc.dtype,
-            {desc.dims[0], block, block, channels, desc.dims[2], desc.dims[3]},
-            {desc.strides[0], block * column, column, channel, desc.strides[2], desc.strides[3]}};
-  }
-  static TensorDesc wide_desc(const TensorDesc& desc, int64_t block) {
-    return {desc.dtype,
-            {desc.dims[0], block, block, desc.dims[1], desc.dims[2] / block, desc.dims[3] / block},
-            {desc.strides[0], desc.strides[2], desc.strides[3], desc.strides[1], block * desc.strides[2],
-             block * desc.strides[3]}};
+    const std::vector<CopyPart> parts = block_copies(layer, is_to_space);
+    return parts.empty() ? nullptr : make_copies(programs(), parts);
   }
 };
 

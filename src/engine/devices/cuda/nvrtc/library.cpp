@@ -33,12 +33,7 @@ const exec::LibraryKind& Library::kind() {
 }
 
 const Library* Library::find(const exec::LibrarySearch& search, std::string& reason) {
-  try {
-    return &exec::opened_library<Library>(kind(), search);
-  } catch (const Error& error) {
-    reason = error.line();
-    return nullptr;
-  }
+  return exec::find_opened_library<Library>(kind(), search, reason);
 }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {

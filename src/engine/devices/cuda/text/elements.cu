@@ -1,6 +1,5 @@
 // The operations of the engine's table of elements, each on one element; its names are those of the table.
 DEVICE float truth(bool x) { return x ? 1.0f : 0.0f; }
-DEVICE float whole_to_even(float x) { return rintf(x); }
 
 DEVICE float add(float a, float b) { return a + b; }
 DEVICE float subtract(float a, float b) { return a - b; }
