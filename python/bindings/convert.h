@@ -33,6 +33,9 @@ struct Array {
 tensor::Tensor to_tensor(nb::handle object);
 tensor::NamedData to_named_data(const nb::dict& values);
 
+// The bytes at an address, which the caller vouches for; of a card, they are copied.
+tensor::Bytes bytes_at(uintptr_t address, uint64_t size, std::vector<std::byte>& copied);
+
 // Passes messages to a Python function (severity, text), and ends a task where Python was interrupted. Needs no lock of
 // the interpreter.
 class PythonObserver final : public tasks::Observer {

@@ -7,6 +7,7 @@
 #include "engine/plan/saved_plan.h"
 #include "exec/backend.h"
 #include "exec/feeds.h"
+#include "lent_arrays.h"
 #include "library/content.h"
 #include "tasks/threads.h"
 
@@ -84,9 +85,11 @@ Array array_at(uintptr_t address, const std::string& type, const std::vector<int
   const tensor::DType dtype = tensor::find_dtype(type).value_or(tensor::DType::undefined);
   uint64_t count = 1;
   for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
-  const auto* const data = reinterpret_cast<const std::byte*>(address);  // NOLINT: an address is what the caller has
-  const uint64_t size = tensor::packed_bytes(dtype, count).value_or(0);
-  return {tensor::Tensor(dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, size})), false};
+  std::vector<std::byte> copied;
+  const tensor::Bytes bytes = bytes_at(address, tensor::packed_bytes(dtype, count).value_or(0), copied);
+  tensor::StoragePtr storage =
+      copied.empty() ? std::make_shared<RawStorage>(bytes) : tensor::make_owned(std::move(copied));
+  return {tensor::Tensor(dtype, shape, std::move(storage)), false};
 }
 
 // A backend with a model or a plan, and the model for as long as it is used.
@@ -136,16 +139,19 @@ class Execution {
       std::vector<std::string> wanted;
       Collector collector;
     };
-    const auto job = std::make_shared<Job>(to_named_data(feeds), names ? *names : session().output_names());
-    const auto work = [context = context_, job] {
+    const auto job =
+        std::make_shared<Job>(Job{.given = {}, .wanted = names ? *names : session().output_names(), .collector = {}});
+    const bool reads_card = take_feeds(feeds, job->given);
+    const auto work = [context = context_, job, reads_card] {
       const Use use(context);
       Diagnostics findings;
       context->execution->bind({});
+      context->execution->follow(reads_card ? std::optional(kDefaultStream) : std::nullopt);
       context->execution->run(exec::check_feeds(context->session->signature(), job->given, findings), job->wanted,
                               job->collector);
     };
     if (may_be_long())
-      run_interruptibly(work, AfterStop::leave);
+      run_interruptibly(work, reads_card ? AfterStop::wait : AfterStop::leave);
     else
       unlocked(work);
     return job->collector.take(job->wanted);
@@ -163,7 +169,9 @@ class Execution {
     for (const auto& [name, address, shape] : outputs) {
       const tensor::Tensor place = tensor_at(name, address, shape);
       auto* const data = reinterpret_cast<std::byte*>(address);  // NOLINT: an address is what the caller has
-      buffers.push_back({name, place.dtype(), place.shape(), {data, place.size_bytes()}});
+      const bool is_host = dynamic_cast<const RawStorage*>(place.storage().get()) != nullptr;
+      buffers.push_back(
+          {name, place.dtype(), place.shape(), {data, place.size_bytes()}, is_host ? nullptr : place.storage()});
       wanted_.push_back(name);
     }
     context_->execution->bind(std::move(buffers));
@@ -181,6 +189,8 @@ class Execution {
       unlocked(work);
   }
 
+  void follow(std::optional<uint64_t> stream) { context_->execution->follow(stream); }
+
   double seconds() const { return context_->execution->seconds(); }
   std::vector<std::tuple<std::string, std::string, double>> profile() const {
     std::vector<std::tuple<std::string, std::string, double>> layers;
@@ -197,6 +207,25 @@ class Execution {
 
   const Session& session() const { return *context_->session; }
 
+  static constexpr uint64_t kDefaultStream = 0;  // that of arrays on cards by their protocol
+
+  // True: arrays on a card are among them, which are read where they lie.
+  bool take_feeds(const nb::dict& feeds, tensor::NamedData& given) const {
+    const auto held = nb::steal<nb::dict>(PyDict_Copy(feeds.ptr()));  // arrays may change it when they are asked
+    nb::dict of_host;
+    for (const auto [name, value] : held) {
+      if (nb::isinstance<nb::str>(name) && is_on_card(value)) {
+        const auto text = nb::cast<std::string>(name);
+        given.push_back({text, lent_tensor(*session().session, text, value)});
+      } else {
+        of_host[name] = value;
+      }
+    }
+    const bool reads_card = !given.empty();
+    for (tensor::NamedDatum& datum : to_named_data(of_host)) given.push_back(std::move(datum));
+    return reads_card;
+  }
+
   // Of a run that was long before, or that is the first one, in the thread that Python interrupts.
   bool may_be_long() const {
     constexpr double kLongSeconds = 0.05;
@@ -212,8 +241,10 @@ class Execution {
     for (const int64_t dim : shape) count *= static_cast<uint64_t>(dim);
     const auto size = tensor::packed_bytes(port->type->dtype, count);
     if (!size) fail(ErrorCode::unsupported, "`{}` has no elements that lie in memory", name);
+    tensor::StoragePtr storage = context_->session->session->lent(address, *size);
     const auto* const data = reinterpret_cast<const std::byte*>(address);  // NOLINT: likewise
-    return {port->type->dtype, shape, std::make_shared<RawStorage>(tensor::Bytes{data, *size})};
+    if (!storage) storage = std::make_shared<RawStorage>(tensor::Bytes{data, *size});
+    return {port->type->dtype, shape, std::move(storage)};
   }
 
   std::shared_ptr<Context> context_;
@@ -350,6 +381,7 @@ void bind_sessions(nb::module_& module) {
       .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none())
       .def("bind_at", &Execution::bind_at)
       .def("run_bound", &Execution::run_bound)
+      .def("follow", &Execution::follow, nb::arg("stream") = nb::none())
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);
   module.def("abandoned_runs", abandoned_runs);

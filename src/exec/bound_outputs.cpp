@@ -16,8 +16,9 @@ void BoundOutputs::bind(std::vector<OutputBuffer> outputs, const Signature& sign
     }
     const std::optional<uint64_t> count = tensor::element_count(output.shape);
     const std::optional<uint64_t> needed = count ? tensor::packed_bytes(output.dtype, *count) : std::nullopt;
-    if (output.dtype == tensor::DType::string || needed != output.bytes.size()) {
-      fail(ErrorCode::usage, "output `{}`: {} bytes do not hold {}[{}]", printable(output.name), output.bytes.size(),
+    const uint64_t given = output.on_device ? output.on_device->size_bytes() : output.bytes.size();
+    if (output.dtype == tensor::DType::string || needed != given) {
+      fail(ErrorCode::usage, "output `{}`: {} bytes do not hold {}[{}]", printable(output.name), given,
            tensor::name(output.dtype), fmt::join(output.shape, ","));
     }
     const size_t alignment = std::max<size_t>(tensor::bit_width(output.dtype) / 8, 1);
@@ -35,7 +36,7 @@ const OutputBuffer* BoundOutputs::find(std::string_view name) const {
 }
 
 tensor::Tensor BoundOutputs::tensor(const OutputBuffer& output) {
-  return {output.dtype, output.shape, tensor::make_borrowed(output.bytes)};
+  return {output.dtype, output.shape, output.on_device ? output.on_device : tensor::make_borrowed(output.bytes)};
 }
 
 void BoundOutputs::check(const OutputBuffer& output, tensor::DType dtype, std::span<const int64_t> shape) {

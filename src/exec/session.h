@@ -68,6 +68,7 @@ struct OutputBuffer {
   tensor::DType dtype = tensor::DType::undefined;
   tensor::Shape shape;
   std::span<std::byte> bytes;
+  tensor::StoragePtr on_device = nullptr;  // set: memory that Session::lent() gave, in the place of `bytes`
 };
 
 // One context of a session: its buffers and its last run. For one thread at a time; several executions of a session
@@ -88,6 +89,10 @@ class Execution {
   // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
   // to the sink then share. A run fails if one has another type or shape.
   virtual void bind(std::vector<OutputBuffer> outputs) = 0;
+  // Runs that follow do their work in the order of a stream of the caller, by the handle that the driver of the
+  // session's device gave it, and return before it is done where all they read and write lies on that device. Nullopt:
+  // they are done when they return.
+  virtual void follow(std::optional<uint64_t> /*stream*/) {}
 };
 
 // The answer to whether a session has a value of the source model.
@@ -105,6 +110,9 @@ class Session {
   virtual const Signature& signature() const = 0;
   // About an output or one of SessionOptions::values.
   virtual TapAnswer answer(std::string_view /*value*/) const { return {}; }
+  // Memory of the caller on the device of the session, for feeds and outputs, by its address, which the caller vouches
+  // for. Null: the address is one of the host. Error (unsupported): of another device.
+  virtual tensor::StoragePtr lent(uint64_t /*address*/, uint64_t /*size_bytes*/) const { return nullptr; }
   virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;
   // A line for users about how it was made; may be empty.
   virtual std::string description() const { return {}; }

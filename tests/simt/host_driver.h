@@ -6,7 +6,10 @@
 #include <cstring>
 #include <fstream>
 #include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
+#include <tuple>
 #include <vector>
 
 #include <dlfcn.h>
@@ -29,6 +32,12 @@ inline std::atomic<int64_t> held_bytes = 0;
 inline std::atomic<int> graphs = 0;    // that are kept
 inline std::atomic<int> replays = 0;   // of graphs
 inline std::atomic<int> launches = 0;  // outside of graphs
+inline std::atomic<int> uploads = 0;
+inline std::atomic<int> downloads = 0;
+inline std::atomic<int> copies = 0;       // within the card
+inline std::atomic<int> card_of_all = 0;  // of which all memory is
+inline std::mutex mutex;
+inline std::map<uint64_t, size_t> memory;  // of the card
 
 using Kernel = void (*)(const void* params, const unsigned* grid, unsigned threads);
 struct HostKernel {
@@ -73,13 +82,34 @@ inline cuda::Result allocate(cuda::DevicePointer* to, size_t bytes) {
     block[0] = bytes;
     held_bytes += static_cast<int64_t>(bytes);
     *to = as<uint64_t>(block) + 256;
+    const std::scoped_lock lock(mutex);
+    memory.emplace(*to, bytes);
   });
 }
 inline cuda::Result release(cuda::DevicePointer at) {
   auto* const block = as<uint64_t*>(at - 256);
+  {
+    const std::scoped_lock lock(mutex);
+    memory.erase(at);
+  }
   held_bytes -= static_cast<int64_t>(block[0]);
   std::free(block);
   return cuda::kSuccess;
+}
+inline cuda::Result find_range(cuda::DevicePointer* first, size_t* bytes, cuda::DevicePointer at) {
+  constexpr cuda::Result kNoPointer = 1;
+  const std::scoped_lock lock(mutex);
+  const auto after = memory.upper_bound(at);
+  if (after == memory.begin() || at >= std::prev(after)->first + std::prev(after)->second) return kNoPointer;
+  std::tie(*first, *bytes) = *std::prev(after);
+  return cuda::kSuccess;
+}
+inline cuda::Result tell_of_memory(void* to, int fact, cuda::DevicePointer at) {
+  cuda::DevicePointer first = 0;
+  size_t bytes = 0;
+  if (const cuda::Result missing = find_range(&first, &bytes, at); missing != cuda::kSuccess) return missing;
+  *static_cast<int*>(to) = fact == cuda::kKindOfMemory ? static_cast<int>(cuda::kMemoryOfCard) : card_of_all.load();
+  return result();
 }
 inline cuda::Result load(cuda::Module* to, const void* image) {
   return with([&] {
@@ -106,7 +136,7 @@ inline cuda::Result launch(const cuda::LaunchConfig* config, cuda::Function func
   Work work{kernel->run, {}, {config->grid[0], config->grid[1], config->grid[2]}, config->block[0]};
   const auto* const words = static_cast<const uint64_t*>(params[0]);
   auto* const stream = as<HostStream*>(config->stream);
-  if (!stream->is_capturing) {
+  if (stream == nullptr || !stream->is_capturing) {
     ++launches;
     work.kernel(words, work.grid, work.threads);
     return made;
@@ -168,10 +198,34 @@ inline cuda::Api make_api() {
     return with([&] { std::fill_n(as<unsigned*>(at), count, word); });
   };
   api.upload = [](DevicePointer to, const void* from, size_t bytes, Stream) {
-    return with([&] { std::memcpy(as<void*>(to), from, bytes); });
+    return with([&] {
+      ++uploads;
+      std::memcpy(as<void*>(to), from, bytes);
+    });
   };
   api.download = [](void* to, DevicePointer from, size_t bytes, Stream) {
-    return with([&] { std::memcpy(to, as<const void*>(from), bytes); });
+    return with([&] {
+      ++downloads;
+      std::memcpy(to, as<const void*>(from), bytes);
+    });
+  };
+  api.copy = [](DevicePointer to, DevicePointer from, size_t bytes, Stream) {
+    return with([&] {
+      ++copies;
+      std::memmove(as<void*>(to), as<const void*>(from), bytes);
+    });
+  };
+  api.copy_any = api.copy;
+  api.set_bytes = [](DevicePointer at, unsigned char byte, size_t count, Stream) {
+    return with([&] { std::memset(as<void*>(at), byte, count); });
+  };
+  api.memory_range = find_range;
+  api.context_wait = [] { return result(); };
+  api.event_wait = [](Event) { return result(); };
+  api.stream_wait_event = [](Stream, Event, unsigned) { return result(); };
+  api.pointer_fact = tell_of_memory;
+  api.stream_captures = [](Stream stream, int* to) {
+    return with([&] { *to = stream != nullptr && as<HostStream*>(stream)->is_capturing ? 1 : 0; });
   };
   api.stream_create = [](Stream* to, unsigned) { return with([&] { *to = as<Stream>(new HostStream); }); };
   api.stream_destroy = [](Stream stream) {

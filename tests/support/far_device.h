@@ -28,6 +28,9 @@ struct State {
   std::atomic<int> downloads = 0;
   std::atomic<uint64_t> downloaded_bytes = 0;
   std::atomic<int64_t> held_bytes = 0;
+  std::atomic<int> copies = 0;
+  std::atomic<int> submits = 0;
+  std::optional<uint64_t> followed;        // the stream of a caller
   std::atomic<int> allocations_left = -1;  // 0: the next one fails; below: none does
   std::atomic<int> kernels_left = -1;      // likewise, at the wait
   std::atomic<int> downloads_left = -1;    // likewise
@@ -79,6 +82,14 @@ class FarQueue final : public engine::Queue {
       std::memcpy(to.data(), engine::host_bytes(near_from(from)), to.size());
     });
   }
+  void copy(engine::Address from, engine::Address to, uint64_t bytes) override {
+    add([=, this](engine::Queue&) {
+      ++state_->copies;
+      std::memmove(engine::host_bytes(near_from(to)), engine::host_bytes(near_from(from)), bytes);
+    });
+  }
+  void follow(std::optional<uint64_t> stream) override { state_->followed = stream; }
+  void submit() override { ++state_->submits; }
   void wait() override {
     const std::vector<std::function<void(engine::Queue&)>> work = std::move(work_);
     work_.clear();
@@ -209,6 +220,10 @@ class FarDevice final : public engine::Device {
       state->held_bytes -= static_cast<int64_t>(near.bytes);
     };
     return far::far_from({near.first, near.bytes, std::shared_ptr<const void>(near.owner.get(), give_back)});
+  }
+  std::optional<engine::Buffer> lent(uint64_t address, uint64_t size_bytes) const override {
+    if (address < far::kShift / 2) return std::nullopt;
+    return engine::Buffer{{address}, size_bytes, nullptr};
   }
   void fill_sample(const engine::Buffer& buffer, tensor::DType dtype) const override {
     host_.fill_sample({far::near_from(buffer.first), buffer.bytes, buffer.owner}, dtype);

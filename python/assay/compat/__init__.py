@@ -1,11 +1,14 @@
-"""Scripts for Polygraphy, ONNX GraphSurgeon, TensorRT and CUDA run on this package, in this process only.
+"""Scripts for Polygraphy, ONNX GraphSurgeon, TensorRT and CUDA run on this package, in this process only. Packages for
+CUDA that are installed stay where $ASSAY_DEVICE names a card.
 
 `python -m assay.compat SCRIPT ARGUMENTS` runs a script; `install()` does the same for what is imported from then on.
 """
 
 import importlib
 import importlib.abc
+import importlib.machinery
 import importlib.util
+import os
 import sys
 
 PACKAGES = {"polygraphy": "assay", "onnx_graphsurgeon": "assay.graphsurgeon", "tensorrt": "assay.tensorrt"}
@@ -15,10 +18,17 @@ MODULES = {"cuda": "assay.compat.cuda_package", "cuda.cudart": "assay.compat.cud
            "pycuda.autoinit": "assay.compat.pycuda"}
 
 
+def _has_card_package(head):
+    """True if a card is asked for and the package that programs it is installed: ours steps aside."""
+    if os.environ.get("ASSAY_DEVICE", "cpu") in ("", "cpu"):
+        return False
+    return any(importlib.machinery.PathFinder.find_spec(head, [path]) for path in sys.path)
+
+
 def target_of(name):
     """The module of ours that a name stands for; None: none does."""
     if name in MODULES:
-        return MODULES[name]
+        return None if _has_card_package(name.partition(".")[0]) else MODULES[name]
     head, _, rest = name.partition(".")
     if head not in PACKAGES:
         return None
@@ -61,7 +71,7 @@ def install():
     if any(isinstance(each, _Finder) for each in sys.meta_path):
         return
     sys.meta_path.insert(0, _Finder())
-    for name in [each for each in sys.modules if each.partition(".")[0] in (*PACKAGES, "cuda", "pycuda")]:
+    for name in [each for each in sys.modules if target_of(each.partition(".")[0])]:
         if not getattr(sys.modules[name], "__name__", "").startswith("assay"):
             del sys.modules[name]
 

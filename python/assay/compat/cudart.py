@@ -1,6 +1,8 @@
-"""CUDA's runtime over memory of this process: work is over when it was asked for."""
+"""CUDA's runtime over the card that $ASSAY_DEVICE names; else over memory of this process, where work is over when it
+was asked for."""
 
 import enum
+import itertools
 import time
 
 from assay import _native
@@ -39,6 +41,7 @@ _OK = cudaError_t.cudaSuccess
 _INVALID = cudaError_t.cudaErrorInvalidValue
 cudaStreamNonBlocking = 1
 _handles: dict = {}
+_HOST = _native.HostMemory()
 
 
 def cudaMalloc(size):
@@ -50,16 +53,21 @@ def cudaMalloc(size):
 
 
 def cudaMallocHost(size):
-    """The same."""
-    return cudaMalloc(size)
+    """Memory of this process."""
+    try:
+        return _OK, _HOST.allocate(int(size))
+    except PolygraphyException:
+        return cudaError_t.cudaErrorMemoryAllocation, 0
 
 
 def cudaHostAlloc(size, flags=0):
     """The same."""
+    return cudaMallocHost(size)
+
+
+def cudaMallocManaged(size, flags=0):
+    """As cudaMalloc()."""
     return cudaMalloc(size)
-
-
-cudaMallocManaged = cudaHostAlloc
 
 
 def cudaMallocAsync(size, stream):
@@ -72,7 +80,9 @@ def cudaFree(pointer):
     return (_OK if not int(pointer) or MEMORY.free(int(pointer)) else _INVALID,)
 
 
-cudaFreeHost = cudaFree
+def cudaFreeHost(pointer):
+    """Gives memory of cudaMallocHost() back."""
+    return (_OK if not int(pointer) or _HOST.free(int(pointer)) else _INVALID,)
 
 
 def cudaFreeAsync(pointer, stream):
@@ -85,7 +95,12 @@ def _address(pointer):
 
 
 def cudaMemcpy(dst, src, count, kind):
-    """Addresses of the device must be of cudaMalloc(), for so many bytes."""
+    """Addresses of the device must be of its memory, for so many bytes."""
+    return cudaMemcpyAsync(dst, src, count, kind)
+
+
+def cudaMemcpyAsync(dst, src, count, kind, stream=0):
+    """The same, after the work of a stream; it is done when it returns."""
     to, source, count = _address(dst), _address(src), int(count)
     is_device = {1: (True, False), 2: (False, True), 3: (True, True)}.get(int(kind), (False, False))
     for address, checked in zip((to, source), is_device):
@@ -94,37 +109,35 @@ def cudaMemcpy(dst, src, count, kind):
     if count and (to == 0 or source == 0):
         return (_INVALID,)
     if count:
-        _native.copy_memory(to, source, count)
+        MEMORY.copy(to, source, count, int(stream))
     return (_OK,)
-
-
-def cudaMemcpyAsync(dst, src, count, kind, stream=0):
-    """The same as cudaMemcpy()."""
-    return cudaMemcpy(dst, src, count, kind)
 
 
 def cudaMemset(pointer, value, count):
-    """Bytes of memory of cudaMalloc()."""
-    if not MEMORY.holds(int(pointer), int(count)):
-        return (_INVALID,)
-    _native.set_memory(int(pointer), int(value), int(count))
-    return (_OK,)
+    """Bytes of memory of the device."""
+    return cudaMemsetAsync(pointer, value, count)
 
 
 def cudaMemsetAsync(pointer, value, count, stream=0):
-    """The same."""
-    return cudaMemset(pointer, value, count)
+    """The same, in the order of a stream."""
+    if not MEMORY.holds(int(pointer), int(count)):
+        return (_INVALID,)
+    MEMORY.set(int(pointer), int(value), int(count), int(stream))
+    return (_OK,)
+
+
+_numbers = itertools.count(1)
 
 
 def _new_handle(value=None):
-    handle = len(_handles) + 1
+    handle = next(_numbers)
     _handles[handle] = value
     return handle
 
 
 def cudaStreamCreate():
-    """A new handle; work of streams is over when a call returns."""
-    return _OK, _new_handle()
+    """A new handle; of this process, work of streams is over when a call returns."""
+    return _OK, MEMORY.make_stream() if MEMORY.is_card else _new_handle()
 
 
 def cudaStreamCreateWithFlags(flags):
@@ -138,28 +151,36 @@ def cudaStreamCreateWithPriority(flags, priority):
 
 
 def cudaStreamSynchronize(stream):
-    """Nothing is to be waited for."""
+    """Waits for the work of a stream."""
+    MEMORY.wait_for_stream(int(stream))
     return (_OK,)
 
 
 def cudaStreamDestroy(stream):
-    """Nothing is held."""
+    """The handle is no longer one."""
+    if MEMORY.is_card:
+        MEMORY.end_stream(int(stream))
     return (_OK,)
 
 
 def cudaStreamWaitEvent(stream, event, flags=0):
-    """Nothing is to be waited for."""
+    """Work that is asked for from now on comes after the event."""
+    if int(event) not in _handles:
+        return (cudaError_t.cudaErrorInvalidResourceHandle,)
+    if MEMORY.is_card:
+        MEMORY.make_wait(int(stream), _handles[int(event)])
     return (_OK,)
 
 
 def cudaDeviceSynchronize():
-    """Nothing is to be waited for."""
+    """Waits for all work."""
+    MEMORY.wait_for_all()
     return (_OK,)
 
 
 def cudaEventCreate():
     """A new handle."""
-    return _OK, _new_handle()
+    return _OK, _new_handle(MEMORY.make_event() if MEMORY.is_card else None)
 
 
 def cudaEventCreateWithFlags(flags):
@@ -168,15 +189,22 @@ def cudaEventCreateWithFlags(flags):
 
 
 def cudaEventRecord(event, stream=0):
-    """The event happens now."""
+    """The event happens when the stream has come so far; in this process, now."""
     if int(event) not in _handles:
         return (cudaError_t.cudaErrorInvalidResourceHandle,)
-    _handles[int(event)] = time.perf_counter()
+    if MEMORY.is_card:
+        MEMORY.record(_handles[int(event)], int(stream))
+    else:
+        _handles[int(event)] = time.perf_counter()
     return (_OK,)
 
 
 def cudaEventSynchronize(event):
-    """Nothing is to be waited for."""
+    """Waits until the event has happened."""
+    if int(event) not in _handles:
+        return (cudaError_t.cudaErrorInvalidResourceHandle,)
+    if MEMORY.is_card:
+        MEMORY.wait_for_event(_handles[int(event)])
     return (_OK,)
 
 
@@ -185,21 +213,26 @@ def cudaEventElapsedTime(start, end):
     times = _handles.get(int(start)), _handles.get(int(end))
     if None in times:
         return cudaError_t.cudaErrorInvalidResourceHandle, 0.0
+    if MEMORY.is_card:
+        return _OK, MEMORY.milliseconds(*times)
     return _OK, 1e3 * (times[1] - times[0])
 
 
 def cudaEventDestroy(event):
-    """Nothing is held."""
+    """The handle is no longer one."""
+    made = _handles.pop(int(event), None)
+    if MEMORY.is_card and made is not None:
+        MEMORY.end_event(made)
     return (_OK,)
 
 
 def cudaGetDeviceCount():
-    """One: the processor."""
+    """One: the card that $ASSAY_DEVICE names, or the processor."""
     return _OK, 1
 
 
 def cudaGetDevice():
-    """The processor."""
+    """That device."""
     return _OK, 0
 
 
@@ -209,20 +242,20 @@ def cudaSetDevice(device):
 
 
 class cudaDeviceProp:
-    """What is told of the processor."""
+    """What is told of the device."""
 
     def __init__(self) -> None:
         import os
         import platform
 
-        self.name = (platform.processor() or platform.machine()).encode()
+        self.name = (MEMORY.name or platform.processor() or platform.machine()).encode()
         self.totalGlobalMem = cudaMemGetInfo()[2]
-        self.multiProcessorCount = os.cpu_count()
-        self.major = self.minor = 0
+        self.multiProcessorCount = MEMORY.processors or os.cpu_count()
+        self.major, self.minor = divmod(MEMORY.capability, 10)
 
 
 def cudaGetDeviceProperties(device):
-    """Name, memory and number of processors; no compute capability."""
+    """Name, memory, number of processors; a compute capability only of a card."""
     return (_OK, cudaDeviceProp()) if int(device) == 0 else (_INVALID, None)
 
 
@@ -237,6 +270,9 @@ cudaDriverGetVersion = cudaRuntimeGetVersion
 def cudaMemGetInfo():
     """(free, all) bytes of memory."""
     import os
+
+    if MEMORY.is_card:
+        return (_OK, *MEMORY.sizes)
 
     page = os.sysconf("SC_PAGE_SIZE")
     return _OK, page * os.sysconf("SC_AVPHYS_PAGES"), page * os.sysconf("SC_PHYS_PAGES")

@@ -1,6 +1,8 @@
-"""What `pycuda`, `pycuda.driver` and `pycuda.autoinit` stand for: memory of this process."""
+"""What `pycuda`, `pycuda.driver` and `pycuda.autoinit` stand for: the card that $ASSAY_DEVICE names, or memory of this
+process."""
 
 import sys
+import time
 
 from assay.cuda import DeviceArray, MEMORY, Stream, wrapper
 
@@ -78,8 +80,8 @@ def memcpy_dtod(dst, src, size):
 
 
 def memcpy_dtod_async(dst, src, size, stream=None):
-    """The same."""
-    memcpy_dtod(dst, src, size)
+    """The same, after the work of a stream; it is done when it returns."""
+    wrapper().dtod(int(dst), int(src), int(size), stream)
 
 
 def memset_d8(dst, data, count):
@@ -97,13 +99,13 @@ def memset_d32(dst, data, count):
 
 
 def memcpy_htod_async(dst, src, stream=None):
-    """The same."""
-    memcpy_htod(dst, src)
+    """The same, after the work of a stream; it is done when it returns."""
+    wrapper().htod(int(dst), src.ctypes.data, src.nbytes, stream)
 
 
 def memcpy_dtoh_async(dst, src, stream=None):
-    """The same."""
-    memcpy_dtoh(dst, src)
+    """The same, likewise."""
+    wrapper().dtoh(dst.ctypes.data, int(src), dst.nbytes, stream)
 
 
 class Context:
@@ -111,13 +113,18 @@ class Context:
 
     @staticmethod
     def synchronize() -> None:
-        """Work is over when it was asked for."""
+        """Waits for all work."""
+        MEMORY.wait_for_all()
 
-    push = pop = detach = synchronize
+    @staticmethod
+    def push() -> None:
+        """It is current in every thread."""
+
+    pop = detach = push
 
 
 class Device:
-    """The processor, as device 0."""
+    """The card or the processor, as device 0."""
 
     def __init__(self, number) -> None:
         if int(number):
@@ -130,7 +137,7 @@ class Device:
     def name(self):
         import platform
 
-        return platform.processor() or platform.machine()
+        return MEMORY.name or platform.processor() or platform.machine()
 
     def total_memory(self):
         return mem_get_info()[1]
@@ -144,17 +151,24 @@ class Device:
 class Event:
     """A moment."""
 
-    def record(self, stream=None):
-        import time
+    def __init__(self, flags=0) -> None:
+        self.handle = MEMORY.make_event()
+        self.time = None
 
+    def record(self, stream=None):
         self.time = time.perf_counter()
+        MEMORY.record(self.handle, stream.ptr if stream is not None else 0)
         return self
 
     def synchronize(self):
+        MEMORY.wait_for_event(self.handle)
         return self
 
     def time_till(self, other):
-        return 1e3 * (other.time - self.time)
+        return MEMORY.milliseconds(self.handle, other.handle) if MEMORY.is_card else 1e3 * (other.time - self.time)
+
+    def __del__(self):
+        MEMORY.end_event(self.handle)
 
 
 __all__ = ["Context", "Device", "DeviceAllocation", "DeviceArray", "Event", "Stream", "autoinit", "driver", "init", "mem_alloc",

@@ -1,4 +1,5 @@
-"""Memory and streams with the names of Polygraphy's module: a device's memory is that of this process."""
+"""Memory and streams with the names of Polygraphy's module, of the card that $ASSAY_DEVICE names; else of this process,
+where work is over when it was asked for."""
 
 from collections import deque
 
@@ -11,7 +12,7 @@ from assay.util import volume
 
 __all__ = ["Cuda", "DeviceArray", "DeviceView", "MemcpyKind", "Stream", "wrapper"]
 
-MEMORY = _native.HostMemory()
+MEMORY = _native.device_memory()
 
 
 class MemcpyKind:
@@ -34,25 +35,25 @@ class Cuda:
         for address, is_device in ((dst, kind in (1, 3)), (src, kind in (2, 3))):
             if is_device and not MEMORY.holds(int(address), int(nbytes)):
                 G_LOGGER.critical(f"there are no {nbytes} bytes at {int(address):#x}")
-        _native.copy_memory(int(dst), int(src), int(nbytes))
+        MEMORY.copy(int(dst), int(src), int(nbytes), int(stream_ptr or 0))
 
     def htod(self, dst, src, nbytes, stream=None) -> None:
-        self.memcpy(dst, src, nbytes, MemcpyKind.HostToDevice)
+        self.memcpy(dst, src, nbytes, MemcpyKind.HostToDevice, _handle(stream))
 
     def dtoh(self, dst, src, nbytes, stream=None) -> None:
-        self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToHost)
+        self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToHost, _handle(stream))
 
     def dtod(self, dst, src, nbytes, stream=None) -> None:
-        self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToDevice)
+        self.memcpy(dst, src, nbytes, MemcpyKind.DeviceToDevice, _handle(stream))
 
     def create_stream(self):
-        return 0
+        return MEMORY.make_stream()
 
     def stream_synchronize(self, ptr):
-        pass
+        MEMORY.wait_for_stream(int(ptr))
 
     def destroy_stream(self, ptr):
-        pass
+        MEMORY.end_stream(int(ptr))
 
 
 _CUDA = Cuda()
@@ -64,10 +65,10 @@ def wrapper():
 
 
 class Stream:
-    """Work that is over when it was asked for."""
+    """Work in its order; in memory of this process it is over when it was asked for."""
 
     def __init__(self) -> None:
-        self.ptr = 0
+        self.ptr = _CUDA.create_stream()
 
     handle = property(lambda self: self.ptr)
 
@@ -78,10 +79,16 @@ class Stream:
         self.free()
 
     def free(self):
-        pass
+        if self.ptr:
+            _CUDA.destroy_stream(self.ptr)
+            self.ptr = 0
 
     def synchronize(self):
-        pass
+        _CUDA.stream_synchronize(self.ptr)
+
+
+def _handle(stream):
+    return stream.ptr if isinstance(stream, Stream) else stream
 
 
 _DROPPED: deque = deque()  # (address, bytes) of arrays that nobody holds, the oldest one first
@@ -121,8 +128,12 @@ class DeviceView:
     def nbytes(self):
         return int(volume(self.shape) * self.itemsize)
 
-    @property
-    def __array_interface__(self):
+    def __getattr__(self, name):
+        if name == ("__cuda_array_interface__" if MEMORY.is_card else "__array_interface__"):
+            return self._interface()
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}")
+
+    def _interface(self):
         return {"shape": self.shape, "typestr": self._dtype.numpy().str, "data": (self.ptr, True), "version": 3}
 
     def _check(self, host_buffer):
@@ -138,7 +149,7 @@ class DeviceView:
         self._check(host_buffer)
         if arrays.nbytes(host_buffer) < self.nbytes:
             G_LOGGER.critical(f"an array of {arrays.nbytes(host_buffer)} bytes does not hold {self.nbytes}")
-        _CUDA.memcpy(arrays.data_ptr(host_buffer), self.ptr, self.nbytes, MemcpyKind.HostToHost)
+        _CUDA.memcpy(arrays.data_ptr(host_buffer), self.ptr, self.nbytes, MemcpyKind.HostToHost, _handle(stream))
         return host_buffer
 
     def numpy(self):
@@ -183,7 +194,7 @@ class DeviceArray(DeviceView):
             self.resize(tuple(arrays.shape(host_buffer)))
         if nbytes > self.nbytes:
             G_LOGGER.critical(f"an array of {nbytes} bytes does not fit {self.nbytes}")
-        _CUDA.memcpy(self.ptr, arrays.data_ptr(host_buffer), nbytes, MemcpyKind.HostToDevice)
+        _CUDA.memcpy(self.ptr, arrays.data_ptr(host_buffer), nbytes, MemcpyKind.HostToDevice, _handle(stream))
         return self
 
     def view(self, shape=None, dtype=None):

@@ -2,6 +2,7 @@
 
 from assay import _native
 from assay._arrays import to_numpy
+from assay.cuda import MEMORY
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Attribute
@@ -105,7 +106,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         return self._allocators.get(name)
 
     def set_input_consumed_event(self, event):
-        """Inputs are consumed when a run returns."""
+        """A run is over when it returns then, and the event has happened."""
         self._event = event
         return True
 
@@ -134,19 +135,19 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         """Runs with the addresses of all tensors in order; whether that went well."""
         key = tuple(bindings)
         if self._plan is not None and key == self._bound:
-            return self.execute_async_v3(0)
+            return self._run(None)
         count = len(self.engine._names)
         if len(bindings) not in (count, self.engine._binding_count()):
             return self._tell(f"{len(bindings)} addresses are given for {count} tensors")
         given = bindings if len(bindings) == count else list(bindings)[self._profile * count:][:count]
         for name, address in zip(self.engine._names, given):
             self.set_tensor_address(name, address)
-        is_well = self.execute_async_v3(0)
+        is_well = self._run(None)
         self._bound = key
         return is_well
 
     def execute_async_v2(self, bindings, stream_handle=0, input_consumed=None):
-        """As execute_v2(): it is over when it returns."""
+        """As execute_v2(), whose work is over when it returns."""
         return self.execute_v2(bindings)
 
     def execute(self, batch_size=1, bindings=()):
@@ -156,14 +157,23 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         return self.execute_v2(bindings)
 
     def execute_async_v3(self, stream_handle=0):
-        """Runs with the addresses that are set; it is over when it returns."""
+        """Runs with the addresses that are set. On a card, in the order of the stream, and it may return before; on the
+        processor, and where the host has a part in it, the run is over when it returns."""
+        return self._run(int(stream_handle), bool(self._event or self.profiler is not None))
+
+    def _run(self, stream, is_awaited=False):
         try:
+            self._execution.follow(stream)
             if self._plan is None:
                 self._settle()
             if self._is_collected:
                 self._run_collected(*self._plan)
             else:
                 self._execution.run_bound()
+            if is_awaited:
+                MEMORY.wait_for_stream(stream)
+            if self._event and MEMORY.is_card:
+                MEMORY.record(int(self._event), stream or 0)
         except PolygraphyException as error:
             return self._tell(error)
         if self.profiler is not None:

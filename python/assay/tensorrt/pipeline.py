@@ -208,6 +208,9 @@ class PipelineExecution:
         self.executions = [step if isinstance(step, Capabilities) else _native.Execution(step)
                            for _, _, step in session.steps]
 
+    def follow(self, stream) -> None:
+        """A run is over when it returns."""
+
     def run(self, feeds, names=None):
         """Arrays of outputs."""
         import time

@@ -51,6 +51,10 @@ AskedDevice asked_device(const exec::Settings& settings) {
 
 constexpr std::string_view kDriverHint = "NVIDIA's driver brings it";
 
+[[noreturn]] void fail_without_driver(int card, const std::string& reason) {
+  fail(ErrorCode::unsupported, "there is no device `cuda:{}`: {} ({})", card, reason, kDriverHint);
+}
+
 // A card stays open while the process lives: a context takes a quarter of a second, and sessions share kernels.
 std::shared_ptr<const engine::Device> open_card(const Driver& driver, int number, const exec::LibrarySearch& search) {
   std::string reason;
@@ -91,11 +95,18 @@ std::shared_ptr<const engine::Device> find_card(const exec::SessionOptions& opti
   std::string reason;
   const Driver* const driver = Driver::find(reason);
   if (driver != nullptr) return open_card(*driver, *asked.card, options.search);
-  if (!asked.is_by_number) {
-    fail(ErrorCode::unsupported, "there is no device `cuda:{}`: {} ({})", *asked.card, reason, kDriverHint);
-  }
+  if (!asked.is_by_number) fail_without_driver(*asked.card, reason);
   findings.warn("engine_device", "", fmt::format("there is no card {}: the engine runs on the processor", *asked.card));
   return nullptr;
+}
+
+std::shared_ptr<const engine::cuda::Card> usual_card() {
+  const AskedDevice asked = asked_device({});
+  if (!asked.card) return nullptr;
+  std::string reason;
+  const Driver* const driver = Driver::find(reason);
+  if (driver == nullptr) fail_without_driver(*asked.card, reason);
+  return std::make_shared<const Card>(*driver, *asked.card);
 }
 
 std::vector<exec::DeviceProbe> examine_cards(const exec::LibrarySearch& search) {

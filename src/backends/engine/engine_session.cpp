@@ -35,6 +35,10 @@ class EngineSession final : public exec::Session {
     return {exec::TapAnswer::Kind::absent, lowered.layer_with(value), "operators were merged"};
   }
 
+  tensor::StoragePtr lent(uint64_t address, uint64_t size_bytes) const override {
+    return plans_->lent(address, size_bytes);
+  }
+
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
     return make_engine_execution(*plans_, options);
   }

@@ -54,8 +54,9 @@ class EngineExecution final : public exec::Execution {
       if (names[value].empty()) wanted.push_back(value);
       names[value].push_back(name);
       const exec::OutputBuffer* const buffer = bound_.find(name);
-      if (buffer != nullptr) places[value] = {buffer->dtype, buffer->shape, buffer->bytes};
+      if (buffer != nullptr) places[value] = place_of(*buffer);
     }
+    prepared.context->follow(stream_);
     prepared.context->run(
         inputs, wanted,
         [&](ir::ValueId value, const tensor::Datum& datum) {
@@ -63,6 +64,8 @@ class EngineExecution final : public exec::Execution {
         },
         places);
   }
+
+  void follow(std::optional<uint64_t> stream) override { stream_ = stream; }
 
   double seconds() const override { return contexts_.last() == nullptr ? 0 : contexts_.last()->context->seconds(); }
 
@@ -103,9 +106,30 @@ class EngineExecution final : public exec::Execution {
 
   void give(const std::string& name, const tensor::Datum& datum, exec::TensorSink& sink) const {
     const exec::OutputBuffer* const buffer = bound_.find(name);
+    if (buffer != nullptr && buffer->on_device) return sink.accept(name, placed_on_device(*buffer, datum));
     const bool is_there =
         buffer != nullptr && datum.is_tensor() && datum.tensor().bytes().data() == buffer->bytes.data();
     sink.accept(name, is_there ? datum : bound_.placed(name, datum));
+  }
+
+  static std::shared_ptr<const engine::DeviceStorage> device_storage(const exec::OutputBuffer& buffer) {
+    return std::dynamic_pointer_cast<const engine::DeviceStorage>(buffer.on_device);
+  }
+  static engine::OutputPlace place_of(const exec::OutputBuffer& buffer) {
+    return {buffer.dtype, buffer.shape, buffer.bytes, device_storage(buffer)};
+  }
+  // Uploads a value that the host has made.
+  tensor::Datum placed_on_device(const exec::OutputBuffer& buffer, const tensor::Datum& datum) const {
+    if (datum.is_tensor() && datum.tensor().storage() == buffer.on_device) return datum;
+    if (!datum.is_tensor())
+      fail(ErrorCode::usage, "output `{}` is bound, but it is not a tensor", printable(buffer.name));
+    exec::BoundOutputs::check(buffer, datum.tensor().dtype(), datum.tensor().shape());
+    const engine::DeviceStorage::Place place = device_storage(buffer)->find_place().value();
+    const std::unique_ptr<engine::Queue> queue = place.device.make_queue();
+    queue->follow(stream_);
+    queue->upload(datum.tensor().bytes(), place.memory.first);
+    queue->wait();
+    return exec::BoundOutputs::tensor(buffer);
   }
 
   Plans& plans_;
@@ -116,6 +140,7 @@ class EngineExecution final : public exec::Execution {
   std::shared_ptr<engine::Arenas> arenas_ = std::make_shared<engine::Arenas>();
   Recent<Shapes, Prepared> contexts_{kKeptPlans};
   exec::BoundOutputs bound_;
+  std::optional<uint64_t> stream_;  // of the caller
 };
 
 }  // namespace

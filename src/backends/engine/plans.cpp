@@ -8,6 +8,7 @@
 #include "base/parallel.h"
 #include "base/paths.h"
 #include "engine/layers/quantization.h"
+#include "engine/run/device_storage.h"
 #include "formats/tactic_replay.h"
 
 namespace assay::backends {
@@ -94,6 +95,12 @@ void Plans::check_profile() const {
 
 std::vector<engine::Fingerprint> Plans::fingerprints() const {
   return with_threads([&] { return devices_->fingerprints(); });
+}
+
+tensor::StoragePtr Plans::lent(uint64_t address, uint64_t size_bytes) const {
+  const engine::Device& device = devices_->first();
+  const std::optional<engine::Buffer> memory = device.lent(address, size_bytes);
+  return memory ? std::make_shared<engine::DeviceStorage>(engine::DeviceStorage::Place{device, *memory}) : nullptr;
 }
 
 bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inputs, is_open); }

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -21,6 +22,13 @@ class Queue {
   virtual void upload(std::span<const std::byte> from, Address to) = 0;
   // `to` is filled after wait().
   virtual void download(Address from, std::span<std::byte> to) = 0;
+  // From one place of the device to another.
+  virtual void copy(Address from, Address to, uint64_t bytes) = 0;
+  // Work that is added from now on is done in the order of a stream of the caller, by the handle that the device's
+  // driver gave it. Nullopt: of its own.
+  virtual void follow(std::optional<uint64_t> stream) = 0;
+  // Starts the work; wait() does, too.
+  virtual void submit() = 0;
   // Returns once all work is done. Throws the error of any work since the last call.
   virtual void wait() = 0;
   // Adds a mark for times.
@@ -44,6 +52,9 @@ class Device {
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
   // Memory that suits its kernels. Error (limit) that names it if there is none left.
   virtual Buffer allocate(uint64_t size_bytes) const = 0;
+  // Memory of the device that the caller vouches for, by its address in this process. Nullopt: it is the host's. Error
+  // (unsupported): that of another device.
+  virtual std::optional<Buffer> lent(uint64_t address, uint64_t size_bytes) const = 0;
   // Fills memory with ordinary numbers, to measure kernels on; of an undefined type: with such of any float.
   virtual void fill_sample(const Buffer& buffer, tensor::DType dtype) const = 0;
   // Multiple of bytes at which values begin.

@@ -16,11 +16,8 @@ namespace {
 
 bool may_move(Slot::Place place) { return place != Slot::Place::arena && place != Slot::Place::constant; }
 
-// True if the datum lies at the place, where an earlier run left it.
-bool lies_at(const tensor::Datum& datum, std::span<const std::byte> place) {
-  if (!datum.is_tensor() || place.empty()) return false;
-  const tensor::Bytes bytes = datum.tensor().bytes();
-  return bytes.data() == place.data() && bytes.size() == place.size();
+bool lies_on_device(const tensor::Datum& datum, const OutputPlace& place) {
+  return place.on_device != nullptr && datum.is_tensor() && datum.tensor().storage() == place.on_device;
 }
 
 ops::InterpreterOptions hooked(ops::InterpreterOptions options, ops::BodyHook* hook) {
@@ -38,6 +35,7 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
       bodies_(program.bodies(), parts_place_),
       interpreter_(program.model(), hooked(place.limits, program.bodies().empty() ? nullptr : &bodies_)),
       profiles_(profiles),
+      lent_(program),
       datums_(program.slots().size()),
       output_memory_(program.slots().size()) {
   part_limits_.account = &interpreter_.account();
@@ -48,6 +46,7 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
   for (const Step& step : program.steps()) {
     calls_.push_back(nullptr);
     is_rebound_.push_back(false);
+    may_be_lent_.push_back(step.kernel && lent_.concerns(step));
     arguments_.emplace_back();
     if (!step.kernel) continue;
     const auto moves = [&](const std::optional<size_t>& slot) {
@@ -96,6 +95,8 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
   bind_to_arenas();
   take_inputs(inputs);
   make_outputs(places);
+  is_lent_anew_ = lent_.take(datums_);
+  if (lent_.is_read_on_host(datums_)) wait_for_all();  // the caller's work that makes it
   step_seconds_.clear();
   const Stopwatch watch;
   try {
@@ -116,7 +117,11 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
     const auto give = [&](const tensor::Datum& there) {
       may_be_elsewhere ? sink(value, on_host(there)) : sink(value, there);
     };
-    is_there ? give(datums_[*slot]) : give(given_out(*slot));
+    const auto place = places.find(value);
+    if (is_there && place != places.end() && lies_on_device(datums_[*slot], place->second))
+      sink(value, datums_[*slot]);
+    else
+      is_there ? give(datums_[*slot]) : give(given_out(*slot));
   }
 }
 
@@ -130,7 +135,15 @@ void Context::run_steps() {
     else
       run_step(i);
   }
-  for (size_t device = 0; device < sides_.size(); ++device) wait_for(device);
+  const bool is_left = is_following_ && lent_.leaves_host_out(datums_);
+  for (size_t device = 0; device < sides_.size(); ++device) {
+    is_left ? sides_[device].queue->submit() : wait_for(device);
+  }
+}
+
+void Context::follow(std::optional<uint64_t> stream) {
+  is_following_ = stream.has_value();
+  for (const Side& side : sides_) side.queue->follow(stream);
 }
 
 void Context::wait_for(size_t device) {
@@ -141,61 +154,6 @@ void Context::wait_for(size_t device) {
 // Work that was added still reads and writes memory of this run; its errors come after the first one.
 void Context::wait_for_all() {
   for (const Side& side : sides_) static_cast<void>(attempt([&] { return side.queue->wait(), true; }));
-}
-
-void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
-  const ir::Model& model = program_.model();
-  for (size_t i = 0; i < program_.slots().size(); ++i) {
-    const Slot& slot = program_.slots()[i];
-    if (slot.place != Slot::Place::input || slot.base) continue;
-    const auto given = std::ranges::find(inputs, slot.value, &ops::InputDatum::value);
-    const ir::TensorId fallback = model[slot.value].constant;
-    if (given != inputs.end())
-      datums_[i] = given->datum;
-    else if (fallback.valid() && !model[fallback].sparse)
-      datums_[i] = model[fallback].tensor;
-    else
-      datums_[i] = tensor::Datum();
-  }
-}
-
-void Context::make_outputs(const std::map<ir::ValueId, OutputPlace>& places) {
-  for (size_t i = 0; i < program_.slots().size(); ++i) {
-    const Slot& slot = program_.slots()[i];
-    if (slot.place != Slot::Place::output || slot.base) continue;
-    const auto place = slot.device == host() ? places.find(slot.value) : places.end();
-    const bool fits =
-        place != places.end() && place->second.dtype == slot.desc.dtype && place->second.shape == slot.desc.dims;
-    if (fits && lies_at(datums_[i], place->second.bytes)) continue;
-    datums_[i] = tensor::Datum();
-    tensor::StoragePtr memory = fits ? tensor::make_borrowed(place->second.bytes) : output_memory(i);
-    datums_[i] = tensor::Tensor(slot.desc.dtype, slot.desc.dims, std::move(memory));
-    if (!fits && slot.device == host()) count(datums_[i]);
-  }
-}
-
-// That of an earlier run, if nobody holds it any more. There are two: a body's outputs are often its next inputs.
-tensor::StoragePtr Context::output_memory(size_t slot) {
-  auto& [last, other] = output_memory_[slot];
-  for (const tensor::StoragePtr* const memory : {&last, &other}) {
-    if (*memory == nullptr || memory->use_count() > 1) continue;
-    std::atomic_thread_fence(std::memory_order_acquire);  // whoever let go of it has read it before
-    if (program_.slots()[slot].device != host()) static_cast<const DeviceStorage&>(**memory).renew();
-    return *memory;
-  }
-  other = std::move(last);
-  last = new_output_memory(program_.slots()[slot]);
-  return last;
-}
-
-tensor::StoragePtr Context::new_output_memory(const Slot& slot) {
-  const uint64_t bytes = slot.desc.size_bytes();
-  if (slot.device != host()) {
-    const Device& device = program_.devices()[slot.device];
-    return std::make_shared<DeviceStorage>(DeviceStorage::Place{device, allocate_on(device, bytes)});
-  }
-  require(bytes);
-  return tensor::make_owned(std::vector<std::byte>(bytes));
 }
 
 Address Context::address_of_constant(size_t index) {
@@ -212,19 +170,27 @@ Address Context::address_of(size_t index) {
   return address_of_whole(index, slot.device);
 }
 
-// The address of a slot that is no view, for a step of the device.
-Address Context::address_of_whole(size_t index, size_t device) {
+void Context::check_planned(size_t index) const {
   const Slot& slot = program_.slots()[index];
-  if (slot.place == Slot::Place::arena) return sides_[slot.device].arena.first() + slot.offset;
-  if (slot.place == Slot::Place::constant) return address_of_constant(index);
   const tensor::Datum& datum = datums_[index];
   const bool fits =
       slot.place == Slot::Place::output ||
       (datum.is_tensor() && datum.tensor().dtype() == slot.desc.dtype && datum.tensor().shape() == slot.desc.dims);
-  if (!fits) {
-    fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
-         printable(program_.model().text(program_.model()[slot.value].name)));
+  if (fits) return;
+  fail(ErrorCode::shape, "`{}` has another type or shape than the one that was planned for",
+       printable(program_.model().text(program_.model()[slot.value].name)));
+}
+
+// The address of a slot that is no view, for a step of the device.
+Address Context::address_of_whole(size_t index, size_t device) {
+  const Slot& slot = program_.slots()[index];
+  if (slot.place == Slot::Place::arena) {
+    const std::optional<Address> lent = has_devices() ? lent_.find(index) : std::nullopt;
+    return lent ? *lent : sides_[slot.device].arena.first() + slot.offset;
   }
+  if (slot.place == Slot::Place::constant) return address_of_constant(index);
+  check_planned(index);
+  const tensor::Datum& datum = datums_[index];
   if (device == host()) return host_address(datum.tensor().bytes().data());
   return shared(index).on(program_.devices()[device]).first;
 }
@@ -279,7 +245,7 @@ void Context::run_kernel(size_t index) {
   const Step& step = program_.steps()[index];
   with_frame([&] { return frame_of(step); },
              [&] {
-               if (is_rebound_[index]) rebind(index);
+               if (is_rebound_[index] || (is_lent_anew_ && may_be_lent_[index])) rebind(index);
                add_work(step, [&](Queue& queue) { calls_[index]->run(queue); });
              });
 }
@@ -287,6 +253,17 @@ void Context::run_kernel(size_t index) {
 void Context::run_transfer(const Step& step) {
   const Slot& to = program_.slots()[*step.outputs[0]];
   const uint64_t bytes = to.desc.size_bytes();
+  if (const std::optional<Buffer> other = lent_.other_side(step, datums_)) {
+    const bool is_download = to.device == host();
+    const size_t on_device = is_download ? *step.inputs[0] : *step.outputs[0];
+    check_planned(is_download ? *step.outputs[0] : *step.inputs[0]);
+    if (lent_.find(on_device)) return;
+    const Address here = address_of(on_device);
+    add_work(step, [&](Queue& queue) {
+      is_download ? queue.copy(here, other->first, bytes) : queue.copy(other->first, here, bytes);
+    });
+    return;
+  }
   const Address from = address_of(*step.inputs[0]);
   const Address there = address_of(*step.outputs[0]);
   add_work(step, [&](Queue& queue) {
@@ -343,58 +320,6 @@ void Context::run_part(size_t index) {
     keep_outputs(step, *outputs);
   else
     keep_outputs(step, part.run_reference(inputs));
-}
-
-void Context::keep_outputs(const Step& step, std::span<const tensor::Datum> outputs) {
-  for (size_t i = 0; i < step.outputs.size() && i < outputs.size(); ++i) {
-    if (!step.outputs[i]) continue;
-    datums_[*step.outputs[i]] = with_own_memory(outputs[i]);
-    count(datums_[*step.outputs[i]]);
-  }
-}
-
-tensor::Datum Context::operand(const Step& step, size_t slot) {
-  if (!step.passes_operands) return read(slot);
-  const Slot& from = program_.slots()[slot];
-  const bool is_datum = from.place == Slot::Place::input || from.place == Slot::Place::datum;
-  if (!from.base && is_datum) datums_[slot] = shared_with_devices(datums_[slot]);
-  return shared_with_devices(read_where_it_lies(slot));
-}
-
-// A value on the host; borrowed from the arena, where it lies there.
-tensor::Datum Context::read(size_t index) {
-  const Slot& slot = program_.slots()[index];
-  if (!slot.base && slot.place == Slot::Place::constant) return *slot.constant;
-  if (!slot.base && slot.place != Slot::Place::arena) return datums_[index];
-  const std::byte* const bytes = host_bytes(address_of(index));
-  return tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_borrowed({bytes, slot.desc.size_bytes()}));
-}
-
-// A value on the device that has it. A part of a value there holds all of it.
-tensor::Datum Context::read_where_it_lies(size_t index) {
-  const Slot& slot = program_.slots()[index];
-  const tensor::Datum& whole = datums_[slot.base.value_or(index)];
-  const DeviceStorage* const storage = whole.is_tensor() ? as_device_storage(whole.tensor()) : nullptr;
-  const auto place = storage != nullptr ? storage->find_place() : std::nullopt;
-  if (!place) return read(index);
-  if (!slot.base) return whole;
-  Buffer part{place->memory.first + slot.offset, slot.desc.size_bytes(), whole.tensor().storage()};
-  return tensor::Tensor(slot.desc.dtype, slot.desc.dims,
-                        std::make_shared<DeviceStorage>(DeviceStorage::Place{place->device, std::move(part)}));
-}
-
-// With memory of its own.
-tensor::Datum Context::given_out(size_t index) {
-  const Slot& slot = program_.slots()[index];
-  const tensor::Datum there = has_devices() ? read_where_it_lies(index) : read(index);
-  const bool is_own = (!slot.base && slot.place != Slot::Place::arena) || as_device_storage(there.tensor()) != nullptr;
-  if (is_own) return there;
-  const tensor::Bytes bytes = there.tensor().bytes();
-  require(bytes.size());
-  const tensor::Datum given =
-      tensor::Tensor(slot.desc.dtype, slot.desc.dims, tensor::make_owned({bytes.begin(), bytes.end()}));
-  count(given);
-  return given;
 }
 
 }  // namespace assay::engine

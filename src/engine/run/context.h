@@ -12,6 +12,7 @@
 #include "engine/run/arena.h"
 #include "engine/run/body_runs.h"
 #include "engine/run/device_storage.h"
+#include "engine/run/lent_memory.h"
 #include "ops/interpreter.h"
 
 namespace assay::engine {
@@ -21,6 +22,7 @@ struct OutputPlace {
   tensor::DType dtype = tensor::DType::undefined;
   tensor::Shape shape;
   std::span<std::byte> bytes;
+  std::shared_ptr<const DeviceStorage> on_device = nullptr;  // set: there, instead of `bytes`
 };
 
 // The place in which contexts run: their arenas, and the limits of runs. Contexts that share arenas share an account,
@@ -43,6 +45,9 @@ class Context {
   // of its own, or that of `places`.
   void run(std::span<const ops::InputDatum> inputs, std::span<const ir::ValueId> wanted, ops::ValueSink sink,
            const std::map<ir::ValueId, OutputPlace>& places = {});
+  // Work of runs from now on is done in the order of a stream of the caller (Queue::follow). A run returns before its
+  // work is done if the host has no part in it.
+  void follow(std::optional<uint64_t> stream);
   // Lets go of all that it holds for its next run, which makes it again.
   void rest();
   double seconds() const { return seconds_; }
@@ -58,6 +63,7 @@ class Context {
   // Has memory that a run is about to take on its account.
   void require(uint64_t bytes);
   void count(const tensor::Datum& made);
+  void check_planned(size_t slot) const;
   Address address_of(size_t slot);
   Address address_of_whole(size_t slot, size_t device);
   Address address_of_constant(size_t slot);
@@ -99,11 +105,15 @@ class Context {
     std::optional<uint64_t> bound_to = std::nullopt;  // the address at which the arena lay
   };
   std::vector<Side> sides_;
+  LentMemory lent_;
+  bool is_lent_anew_ = false;                                     // other memory than in the last run
+  bool is_following_ = false;                                     // a stream of the caller
   bool waits_for_each_ = false;                                   // so that an error names its layer
   std::map<size_t, Buffer> constants_;                            // by slot, of devices that are not the host
   std::vector<std::unique_ptr<Call>> calls_;                      // by step; null: reference
   std::vector<Arguments> arguments_;                              // by step: the last ones
   std::vector<bool> is_rebound_;                                  // by step: an address may change from run to run
+  std::vector<bool> may_be_lent_;                                 // by step: likewise, if other memory is lent
   std::vector<tensor::Datum> datums_;                             // by slot: inputs, outputs, what reference steps made
   std::vector<std::array<tensor::StoragePtr, 2>> output_memory_;  // by slot: of the last outputs that lie in ours
   std::map<size_t, PartRun> parts_;                               // by step

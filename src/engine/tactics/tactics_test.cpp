@@ -167,6 +167,7 @@ class StillDevice final : public Device {
   std::unique_ptr<Kernel> make_copy(const TensorDesc&, const TensorDesc&) const override { return nullptr; }
   bool is_host() const override { return true; }
   Buffer allocate(uint64_t) const override { return {}; }
+  std::optional<Buffer> lent(uint64_t, uint64_t) const override { return {}; }
   void fill_sample(const Buffer&, tensor::DType) const override {}
   uint64_t alignment() const override { return 1; }
   uint64_t free_bytes() const override { return 0; }

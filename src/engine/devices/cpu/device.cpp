@@ -39,6 +39,9 @@ class CpuQueue final : public Queue {
     std::memcpy(host_bytes(to), from.data(), from.size());
   }
   void download(Address from, std::span<std::byte> to) override { std::memcpy(to.data(), host_bytes(from), to.size()); }
+  void copy(Address from, Address to, uint64_t bytes) override { std::memcpy(host_bytes(to), host_bytes(from), bytes); }
+  void follow(std::optional<uint64_t>) override {}
+  void submit() override {}
   void wait() override {}
   void mark() override { marks_.add(); }
   std::vector<double> seconds() override { return marks_.take(); }
@@ -76,6 +79,7 @@ class CpuDevice final : public Device {
     std::shared_ptr<void> memory(allocate_large(std::max<uint64_t>(size_bytes, 1)), FreeLarge());
     return {host_address(memory.get()), size_bytes, memory};
   }
+  std::optional<Buffer> lent(uint64_t, uint64_t) const override { return std::nullopt; }
   void fill_sample(const Buffer& buffer, tensor::DType dtype) const override {
     std::byte* const bytes = host_bytes(buffer.first);
     if (dtype == tensor::DType::float32) {

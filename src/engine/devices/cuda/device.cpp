@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "base/error.h"
 #include "engine/devices/cuda/copy.h"
 #include "engine/devices/cuda/generate/element_chain.h"
 #include "engine/devices/cuda/queue.h"
@@ -41,6 +42,20 @@ class CardDevice final : public Device {
     return cuda::make_copy(programs_, from, to);
   }
   Buffer allocate(uint64_t size_bytes) const override { return card_->allocate(size_bytes); }
+
+  std::optional<Buffer> lent(uint64_t address, uint64_t size_bytes) const override {
+    unsigned kind = 0;
+    int number = 0;
+    card_->enter();
+    const Api& api = card_->api();
+    if (api.pointer_fact(&kind, kKindOfMemory, address) != kSuccess || kind != kMemoryOfCard) return std::nullopt;
+    card_->driver().check(api.pointer_fact(&number, kCardOfMemory, address), "a fact about memory");
+    if (number != card_->number()) {
+      fail(ErrorCode::unsupported, "the memory at {:#x} is that of cuda:{}: the engine computes on cuda:{}", address,
+           number, card_->number());
+    }
+    return Buffer{{address}, size_bytes, nullptr};
+  }
 
   void fill_sample(const Buffer& buffer, tensor::DType dtype) const override {
     const bool is_float = dtype == tensor::DType::float32;

@@ -94,6 +94,37 @@ TEST(CardDevice, AnIndexOutOfRangeEndsTheRun) {
   EXPECT_EQ(difference(model.run(context, with_last(3)), model.expected(with_last(3)), 0), "");
 }
 
+TEST(CardDevice, MemoryOfTheCallerIsKnownByItsAddress) {
+  const OnCard model(kChains);
+  const Device& card = model.card().device();
+  const Buffer memory = card.allocate(64);
+  ASSERT_TRUE(card.lent(memory.first.value + 16, 48));
+  EXPECT_EQ(card.lent(memory.first.value + 16, 48)->first.value, memory.first.value + 16);
+  int of_host = 0;
+  EXPECT_FALSE(card.lent(host_address(&of_host).value, sizeof of_host));
+  host_driver::card_of_all = 1;
+  EXPECT_THROW(static_cast<void>(card.lent(memory.first.value, 64)), Error);
+  host_driver::card_of_all = 0;
+}
+
+// A stream that its owner captures is given launches, and no graph.
+TEST(CardDevice, FollowsAStreamOfTheCaller) {
+  const OnCard model(kChains);
+  engine::Context context(model.program(), {}, false);
+  const auto expected = model.expected();
+  for (int run = 0; run < 2; ++run) model.run(context);
+  host_driver::HostStream stream;
+  context.follow(reinterpret_cast<uint64_t>(&stream));
+  int replays = host_driver::replays;
+  EXPECT_EQ(difference(model.run(context), expected, 1e-5), "");
+  EXPECT_GT(host_driver::replays, replays);
+  stream.is_capturing = true;
+  replays = host_driver::replays;
+  model.run(context);
+  EXPECT_EQ(host_driver::replays, replays);
+  EXPECT_GE(stream.captured.size(), 2U);
+}
+
 TEST(CubinCache, KeepsKernelsByTheirWholeTextAndIgnoresDamage) {
   const TemporaryFolder folder;
   const CubinCache cache(folder.path() / "cubins");

@@ -1,5 +1,6 @@
 #include "engine/devices/cuda/launch.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstring>
 
@@ -37,6 +38,8 @@ uint64_t resolve(const Pointer& pointer, const Arguments& arguments) {
 
 std::atomic<uint64_t> next_number = 1;
 
+constexpr size_t kKeptBindings = 4;  // callers take turns between few buffers
+
 }  // namespace
 
 void Launch::add_divisor(int64_t divisor) {
@@ -64,17 +67,23 @@ LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Argum
 void LaunchedCall::run(Queue& queue) { dynamic_cast<LaunchQueue&>(queue).add(*this); }
 
 void LaunchedCall::rebind(const Arguments& arguments) {
-  bool is_other = number_ == 0;
+  std::vector<uint64_t> addresses;
   for (size_t i = 0; i < launches_->all.size(); ++i) {
     std::byte* at = parameters_[i].data();
     for (const Pointer& pointer : launches_->all[i].pointers) {
-      const uint64_t address = resolve(pointer, arguments);
-      is_other = is_other || std::memcmp(at, &address, sizeof address) != 0;
-      std::memcpy(at, &address, sizeof address);
-      at += sizeof address;
+      addresses.push_back(resolve(pointer, arguments));
+      std::memcpy(at, &addresses.back(), sizeof addresses.back());
+      at += sizeof addresses.back();
     }
   }
-  if (is_other) number_ = next_number++;
+  const auto known = std::ranges::find(bindings_, addresses, &Binding::addresses);
+  if (known != bindings_.end()) {
+    number_ = known->number;
+    return;
+  }
+  number_ = next_number++;
+  if (bindings_.size() == kKeptBindings) bindings_.erase(bindings_.begin());
+  bindings_.push_back({std::move(addresses), number_});
 }
 
 }  // namespace assay::engine::cuda

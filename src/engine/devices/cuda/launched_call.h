@@ -12,7 +12,7 @@ class LaunchedCall final : public Call {
   void run(Queue& queue) override;
   void rebind(const Arguments& arguments) override;
 
-  // Another one for each binding of each call of the process.
+  // One for each binding of each call of the process, the same one for addresses that came lately.
   uint64_t number() const { return number_; }
   const std::shared_ptr<const Launches>& launches() const { return launches_; }
   const std::vector<std::byte>& parameters(size_t launch) const { return parameters_[launch]; }
@@ -20,6 +20,11 @@ class LaunchedCall final : public Call {
  private:
   std::shared_ptr<const Launches> launches_;
   std::vector<std::vector<std::byte>> parameters_;  // by launch
+  struct Binding {
+    std::vector<uint64_t> addresses;
+    uint64_t number;
+  };
+  std::vector<Binding> bindings_;
   uint64_t number_ = 0;
 };
 

@@ -44,6 +44,7 @@ class CardQueue final : public LaunchQueue {
   explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)) {
     card_->enter();
     check(api().stream_create(&stream_, kNonBlockingStream), "a stream");
+    target_ = stream_;
   }
   ~CardQueue() override {
     api().context_set(card_->context());
@@ -60,16 +61,26 @@ class CardQueue final : public LaunchQueue {
   void upload(std::span<const std::byte> from, Address to) override {
     if (from.empty()) return;
     flush();
-    check(api().upload(to.value, from.data(), from.size(), stream_), "an upload");
+    check(api().upload(to.value, from.data(), from.size(), target_), "an upload");
   }
   void download(Address from, std::span<std::byte> to) override {
     if (to.empty()) return;
     flush();
-    check(api().download(to.data(), from.value, to.size(), stream_), "a download");
+    check(api().download(to.data(), from.value, to.size(), target_), "a download");
   }
+  void copy(Address from, Address to, uint64_t bytes) override {
+    if (bytes == 0) return;
+    flush();
+    check(api().copy(to.value, from.value, bytes, target_), "a copy");
+  }
+  void follow(std::optional<uint64_t> stream) override {
+    flush();
+    target_ = stream ? reinterpret_cast<Stream>(*stream) : stream_;
+  }
+  void submit() override { flush(); }
   void wait() override {
     flush();
-    check(api().stream_wait(stream_), "the wait for its work");
+    check(api().stream_wait(target_), "the wait for its work");
     if (card_->take_fault()) fail(ErrorCode::shape, "an index is out of range");
   }
   void mark() override {
@@ -82,7 +93,7 @@ class CardQueue final : public LaunchQueue {
       free_.pop_back();
     }
     marks_.push_back(event);
-    check(api().event_record(event, stream_), "an event");
+    check(api().event_record(event, target_), "an event");
   }
   std::vector<double> seconds() override {
     std::vector<double> between;
@@ -106,11 +117,18 @@ class CardQueue final : public LaunchQueue {
     const std::vector<const LaunchedCall*> calls = std::exchange(pending_, {});
     size_t launches = 0;
     for (const LaunchedCall* const call : calls) launches += call->launches()->all.size();
-    if (launches < kLeastLaunches) return launch_all(calls);
+    if (launches < kLeastLaunches || is_captured_by_caller()) return launch_all(calls, target_);
     Sequence* const known = find(calls);
-    if (known == nullptr) return launch_all(calls);
+    if (known == nullptr) return launch_all(calls, target_);
     if (known->graph() == nullptr) capture(*known, calls);
-    check(api().graph_launch(known->graph(), stream_), "a graph");
+    check(api().graph_launch(known->graph(), target_), "a graph");
+  }
+
+  bool is_captured_by_caller() const {
+    if (target_ == stream_) return false;
+    int captures = 0;
+    check(api().stream_captures(target_, &captures), "the state of a stream");
+    return captures != 0;
   }
 
   // The sequence of these calls; null: it is new, and remembered now.
@@ -124,7 +142,7 @@ class CardQueue final : public LaunchQueue {
     }
     sequences_.emplace_front(card_, std::move(numbers));
     if (sequences_.size() > kMostGraphs) {
-      check(api().stream_wait(stream_), "the wait for its work");  // that graph may still run
+      check(api().stream_wait(target_), "the wait for its work");  // that graph may still run
       sequences_.pop_back();
     }
     return nullptr;
@@ -134,7 +152,7 @@ class CardQueue final : public LaunchQueue {
     check(api().capture_begin(stream_, kThreadLocalCapture), "to capture a graph");
     Graph captured = nullptr;
     try {
-      launch_all(calls);
+      launch_all(calls, stream_);
     } catch (const Error&) {
       api().capture_end(stream_, &captured);
       if (captured != nullptr) api().graph_destroy(captured);
@@ -145,18 +163,18 @@ class CardQueue final : public LaunchQueue {
     for (const LaunchedCall* const call : calls) sequence.launches.push_back(call->launches());
   }
 
-  void launch_all(const std::vector<const LaunchedCall*>& calls) const {
+  void launch_all(const std::vector<const LaunchedCall*>& calls, Stream stream) const {
     for (const LaunchedCall* const call : calls) {
       const std::vector<Launch>& launches = call->launches()->all;
-      for (size_t i = 0; i < launches.size(); ++i) launch(launches[i], call->parameters(i));
+      for (size_t i = 0; i < launches.size(); ++i) launch(launches[i], call->parameters(i), stream);
     }
   }
 
-  void launch(const Launch& launch, const std::vector<std::byte>& parameters) const {
+  void launch(const Launch& launch, const std::vector<std::byte>& parameters, Stream stream) const {
     const LaunchConfig config{.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                               .block = {launch.threads, 1, 1},
                               .shared_bytes = launch.shared_bytes,
-                              .stream = stream_,
+                              .stream = stream,
                               .attributes = nullptr,
                               .attribute_count = 0};
     void* given[] = {const_cast<std::byte*>(parameters.data())};
@@ -165,6 +183,7 @@ class CardQueue final : public LaunchQueue {
 
   std::shared_ptr<const Card> card_;
   Stream stream_ = nullptr;
+  Stream target_ = nullptr;  // that does the work
   std::vector<const LaunchedCall*> pending_;
   std::list<Sequence> sequences_;  // used last first
   std::vector<Event> marks_;

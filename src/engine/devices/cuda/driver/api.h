@@ -36,6 +36,11 @@ enum class Attribute : int {
   shared_bytes_of_block = 97,  // with opting in
 };
 
+// Numbers of CUpointer_attribute, and of CUmemorytype.
+inline constexpr int kKindOfMemory = 2;
+inline constexpr int kCardOfMemory = 9;
+inline constexpr unsigned kMemoryOfCard = 2;
+
 inline constexpr unsigned kNonBlockingStream = 1;
 inline constexpr unsigned kThreadLocalCapture = 1;
 inline constexpr unsigned kSharedHostMemory = 1 | 2;  // by all contexts, and by kernels
@@ -84,6 +89,15 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(set_words, cuMemsetD32Async, DevicePointer, unsigned, size_t, Stream)                  \
   X(upload, cuMemcpyHtoDAsync_v2, DevicePointer, const void*, size_t, Stream)              \
   X(download, cuMemcpyDtoHAsync_v2, void*, DevicePointer, size_t, Stream)                  \
+  X(set_bytes, cuMemsetD8Async, DevicePointer, unsigned char, size_t, Stream)              \
+  X(copy_any, cuMemcpyAsync, DevicePointer, DevicePointer, size_t, Stream)                 \
+  X(memory_range, cuMemGetAddressRange_v2, DevicePointer*, size_t*, DevicePointer)         \
+  X(context_wait, cuCtxSynchronize)                                                        \
+  X(event_wait, cuEventSynchronize, Event)                                                 \
+  X(stream_wait_event, cuStreamWaitEvent, Stream, Event, unsigned)                         \
+  X(copy, cuMemcpyDtoDAsync_v2, DevicePointer, DevicePointer, size_t, Stream)              \
+  X(pointer_fact, cuPointerGetAttribute, void*, int, DevicePointer)                        \
+  X(stream_captures, cuStreamIsCapturing, Stream, int*)                                    \
   X(stream_create, cuStreamCreate, Stream*, unsigned)                                      \
   X(stream_destroy, cuStreamDestroy_v2, Stream)                                            \
   X(stream_wait, cuStreamSynchronize, Stream)                                              \

@@ -1,0 +1,106 @@
+#include "engine/run/lent_memory.h"
+
+#include <algorithm>
+#include <ranges>
+
+#include "engine/run/device_storage.h"
+
+namespace assay::engine {
+namespace {
+
+constexpr uint64_t kLeastAlignment = 16;
+
+bool overlap(const Buffer& a, const Buffer& b) {
+  return a.first.value < b.first.value + b.bytes && b.first.value < a.first.value + a.bytes;
+}
+
+}  // namespace
+
+LentMemory::LentMemory(const Program& program) : program_(program) {
+  const std::vector<Slot>& slots = program.slots();
+  const auto is_in_arena = [&](size_t slot) { return slots[slot].place == Slot::Place::arena && !slots[slot].base; };
+  const size_t host = program.devices().host();
+  for (const Step& step : program.steps()) {
+    if (step.is_transfer) {
+      const size_t from = *step.inputs[0], to = *step.outputs[0];
+      if (slots[from].place == Slot::Place::input && is_in_arena(to)) inputs_.push_back({from, to});
+      if (slots[to].place == Slot::Place::output && is_in_arena(from)) outputs_.push_back({to, from});
+    } else if (step.device == host) {
+      for (const std::optional<size_t>& slot : step.inputs) {
+        if (slot && slots[root(*slot)].place == Slot::Place::input) read_on_host_.push_back(root(*slot));
+      }
+      for (const auto& [value, slot] : step.captured) {
+        if (slots[root(slot)].place == Slot::Place::input) read_on_host_.push_back(root(slot));
+      }
+    }
+  }
+  std::erase_if(outputs_, [&](const Crossing& output) {
+    return std::ranges::find(inputs_, output.on_device, &Crossing::on_device) != inputs_.end();
+  });
+}
+
+bool LentMemory::take(const std::vector<tensor::Datum>& datums) {
+  std::map<size_t, Buffer> lent;
+  for (const Crossing& crossing : inputs_) lend(crossing, datums, lent);
+  for (const Crossing& crossing : outputs_) lend(crossing, datums, lent);
+  const bool is_other = !std::ranges::equal(lent, lent_, [](const auto& a, const auto& b) {
+    return a.first == b.first && a.second.first.value == b.second.first.value;
+  });
+  lent_ = std::move(lent);
+  return is_other;
+}
+
+// An output that overlaps an input, or another output, is copied when all work is done.
+void LentMemory::lend(const Crossing& crossing, const std::vector<tensor::Datum>& datums,
+                      std::map<size_t, Buffer>& lent) const {
+  const size_t device = program_.slots()[crossing.on_device].device;
+  const std::optional<Buffer> memory = memory_at(crossing.at_caller, device, datums);
+  if (!memory || memory->first.value % kLeastAlignment != 0) return;
+  const bool is_output = program_.slots()[crossing.at_caller].place == Slot::Place::output;
+  const auto overlaps = [&](const auto& other) { return overlap(other.second, *memory); };
+  if (is_output && std::ranges::any_of(lent, overlaps)) return;
+  lent.emplace(crossing.on_device, *memory);
+}
+
+std::optional<Buffer> LentMemory::memory_at(size_t slot, size_t device,
+                                            const std::vector<tensor::Datum>& datums) const {
+  const tensor::Datum& datum = datums[slot];
+  const DeviceStorage* const storage = datum.is_tensor() ? as_device_storage(datum.tensor()) : nullptr;
+  const auto place = storage != nullptr ? storage->find_place() : std::nullopt;
+  if (!place || &place->device != &program_.devices()[device]) return std::nullopt;
+  return place->memory;
+}
+
+std::optional<Address> LentMemory::find(size_t slot) const {
+  const auto found = lent_.find(slot);
+  return found == lent_.end() ? std::nullopt : std::optional(found->second.first);
+}
+
+bool LentMemory::concerns(const Step& step) const {
+  const auto may_be_lent = [&](const std::optional<size_t>& slot) {
+    const auto is_there = [&](const Crossing& crossing) { return slot && crossing.on_device == root(*slot); };
+    return std::ranges::any_of(inputs_, is_there) || std::ranges::any_of(outputs_, is_there);
+  };
+  return std::ranges::any_of(step.inputs, may_be_lent) || std::ranges::any_of(step.outputs, may_be_lent);
+}
+
+std::optional<Buffer> LentMemory::other_side(const Step& transfer, const std::vector<tensor::Datum>& datums) const {
+  const size_t from = *transfer.inputs[0], to = *transfer.outputs[0];
+  if (program_.slots()[from].base) return std::nullopt;
+  const size_t caller = program_.slots()[from].device == program_.devices().host() ? from : to;
+  return memory_at(caller, transfer.device, datums);
+}
+
+bool LentMemory::is_read_on_host(const std::vector<tensor::Datum>& datums) const {
+  return std::ranges::any_of(read_on_host_, [&](size_t slot) {
+    return datums[slot].is_tensor() && as_device_storage(datums[slot].tensor()) != nullptr;
+  });
+}
+
+bool LentMemory::leaves_host_out(const std::vector<tensor::Datum>& datums) const {
+  return std::ranges::all_of(program_.steps(), [&](const Step& step) {
+    return step.is_transfer ? other_side(step, datums).has_value() : step.device != program_.devices().host();
+  });
+}
+
+}  // namespace assay::engine

@@ -1,0 +1,135 @@
+"""Runs on a card: inputs and outputs by address, streams, and arrays of others. The card is one whose kernels the host
+runs, or with CARD=real that of the machine."""
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+
+import checks
+
+MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[4,8] x, float[8,4] w) => (float[4,4] z) {
+  a = Exp(x) b = MatMul(a, w) z = Softmax(b) }"""
+
+
+def drawn(seed=0):
+    generator = np.random.default_rng(seed)
+    return generator.normal(size=(4, 8)).astype(np.float32), generator.normal(size=(8, 4)).astype(np.float32)
+
+
+def expected(x, w):
+    sums = np.exp(x.astype(np.float64)) @ w
+    powers = np.exp(sums - sums.max(-1, keepdims=True))
+    return powers / powers.sum(-1, keepdims=True)
+
+
+def expect_close(seen, x, w):
+    assert float(np.abs(seen - expected(x, w)).max()) < 1e-5, f"{seen} for {expected(x, w)}"
+
+
+def built_engine():
+    import onnx.parser
+
+    import assay.tensorrt as trt
+
+    logger = trt.Logger(trt.Logger.ERROR)
+    builder = trt.Builder(logger)
+    network = builder.create_network(0)
+    assert trt.OnnxParser(network, logger).parse(onnx.parser.parse_model(MODEL).SerializeToString()), "parsed"
+    plan = builder.build_serialized_network(network, builder.create_builder_config())
+    return trt.Runtime(logger).deserialize_cuda_engine(plan)
+
+
+class Buffers:
+    """Memory of the card for the tensors of the model."""
+
+    def __init__(self, cudart):
+        self.cudart = cudart
+        self.sizes = {"x": 128, "w": 128, "z": 64}
+        self.at = {name: self.asked(cudart.cudaMalloc(size)) for name, size in self.sizes.items()}
+
+    def asked(self, answer):
+        assert int(answer[0]) == 0, f"{answer}"
+        return answer[1] if len(answer) > 1 else None
+
+    def put(self, x, w):
+        for name, array in (("x", x), ("w", w)):
+            self.asked(self.cudart.cudaMemcpy(self.at[name], array.ctypes.data, array.nbytes,
+                                              self.cudart.cudaMemcpyKind.cudaMemcpyHostToDevice))
+
+    def taken(self):
+        array = np.empty((4, 4), np.float32)
+        self.asked(self.cudart.cudaMemcpy(array.ctypes.data, self.at["z"], array.nbytes,
+                                          self.cudart.cudaMemcpyKind.cudaMemcpyDeviceToHost))
+        return array
+
+
+def test_enqueues_on_the_callers_stream():
+    from assay.compat import cudart
+
+    engine = built_engine()
+    context = engine.create_execution_context()
+    buffers = Buffers(cudart)
+    stream = buffers.asked(cudart.cudaStreamCreate())
+    for name, address in buffers.at.items():
+        context.set_tensor_address(name, address)
+    for seed in range(3):
+        x, w = drawn(seed)
+        buffers.put(x, w)
+        assert context.execute_async_v3(stream), "enqueued"
+        buffers.asked(cudart.cudaStreamSynchronize(stream))
+        expect_close(buffers.taken(), x, w)
+        assert context.execute_v2([buffers.at[name] for name in ("x", "w", "z")]), "run"
+        expect_close(buffers.taken(), x, w)
+    buffers.asked(cudart.cudaStreamDestroy(stream))
+
+
+def test_reads_arrays_of_others_where_they_lie():
+    import onnx.parser
+
+    from assay import cuda
+    from assay.exception import PolygraphyException
+    from assay.session import Session
+
+    session = Session(onnx.parser.parse_model(MODEL), "engine")
+    for seed in range(3):
+        x, w = drawn(seed)
+        array = cuda.DeviceArray(x.shape, x.dtype).copy_from(x)
+        expect_close(session.run(None, {"x": array, "w": w})[0], x, w)
+    with checks.raises(PolygraphyException, "elements of int32"):
+        session.run(None, {"x": cuda.DeviceArray(x.shape, np.int32), "w": w})
+
+
+def test_knows_the_card():
+    from assay import cuda
+    from assay.compat import cudart
+
+    assert cuda.MEMORY.is_card, "a card"
+    error, properties = cudart.cudaGetDeviceProperties(0)
+    assert properties.major >= 8, f"{properties.major}"
+    start, end = cudart.cudaEventCreate()[1], cudart.cudaEventCreate()[1]
+    cudart.cudaEventRecord(start)
+    cudart.cudaEventRecord(end)
+    cudart.cudaEventSynchronize(end)
+    error, between = cudart.cudaEventElapsedTime(start, end)
+    assert int(error) == 0 and 0 <= between < 1e3, f"{between}"
+
+
+def run_on_host_card():
+    """This script again, where the driver and NVRTC are stand-ins: the loader reads its path when a process begins."""
+    binaries = Path(os.environ["ASSAY_BIN_DIR"])
+    with tempfile.TemporaryDirectory() as folder:
+        for name in ("libcuda.so.1", "libnvrtc.so.13"):
+            (Path(folder) / name).symlink_to(binaries / "libhost_cuda.so")
+        places = {"LD_LIBRARY_PATH": folder, "ASSAY_NVRTC": f"{folder}/libnvrtc.so.13", "ASSAY_DEVICE": "cuda",
+                  "ASSAY_CUBIN_CACHE": str(binaries.parent / "kernels_of_programs"), "CARD": "host"}
+        return subprocess.run([sys.executable, __file__], env={**os.environ, **places}, check=False).returncode
+
+
+if __name__ == "__main__":
+    if "CARD" not in os.environ:
+        sys.exit(run_on_host_card())
+    checks.run_all(globals())
