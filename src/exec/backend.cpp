@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "exec/set_backend.h"
 
 namespace assay::exec {
 
@@ -47,6 +48,7 @@ Backends all_backends() {
 }
 
 BackendPtr make_backend(std::string_view name) {
+  if (has_words(name)) return make_set_backend(BackendWords::parse(name));
   std::vector<std::string> known;
   for (BackendPtr& backend : all_backends()) {
     if (backend->name() == name) return std::move(backend);

@@ -116,7 +116,8 @@ using Backends = std::vector<BackendPtr>;
 Backends all_backends();
 // Every src/backends/<folder>/backend.cpp defines `Backends backends_<folder>_backend()`.
 std::span<const Registered<Backends>> registered_backends();
-// The backend of that name, usable here or not. Error (usage) if this build has none.
+// The backend of that name, with settings if some are written behind it (BackendWords), usable here or not. Error
+// (usage) if this build has none.
 BackendPtr make_backend(std::string_view name);
 // Returns the backend that builds plans.
 BackendPtr plan_builder();

@@ -50,8 +50,17 @@ struct SessionOptions {
 };
 
 struct ExecutionOptions {
-  unsigned threads = 0;   // 0: as the session; otherwise threads of its own, where the backend can give them
-  bool profiles = false;  // measure each layer
+  unsigned threads = 0;       // 0: as the session; otherwise threads of its own, where the backend can give them
+  bool profiles = false;      // measure each layer
+  bool times_device = false;  // tell what a device besides the processor takes for transfers and for computing
+};
+
+// Seconds of a run by the clock of a device: until its first kernel begins, until its last one ends, and until results
+// are where they are wanted.
+struct DeviceSeconds {
+  double upload = 0;
+  double compute = 0;
+  double download = 0;
 };
 
 struct LayerSeconds {
@@ -81,6 +90,8 @@ class Execution {
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
   // Seconds of the last run: computing alone, without handing over its inputs and values.
   virtual double seconds() const = 0;
+  // Of the last run, if the options ask for it. Nullopt: the processor did all work.
+  virtual std::optional<DeviceSeconds> device_seconds() const { return {}; }
   // Layers of the last run in the order of execution, if the options ask for them; empty: the backend cannot tell.
   virtual std::vector<LayerSeconds> profile() const { return {}; }
   // True if the execution tells them run by run; otherwise it is asked once, after the last run, and tells means of
@@ -113,6 +124,8 @@ class Session {
   // Memory of the caller on the device of the session, for feeds and outputs, by its address, which the caller vouches
   // for. Null: the address is one of the host. Error (unsupported): of another device.
   virtual tensor::StoragePtr lent(uint64_t /*address*/, uint64_t /*size_bytes*/) const { return nullptr; }
+  // A copy of a value in memory of the session's device, for feeds and outputs; null: the device is the host.
+  virtual tensor::StoragePtr placed(const tensor::Tensor& /*value*/) const { return nullptr; }
   virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;
   // A line for users about how it was made; may be empty.
   virtual std::string description() const { return {}; }

@@ -13,9 +13,12 @@ namespace assay::results {
 
 // One run that was timed.
 struct BenchSample {
-  double start_seconds = 0;    // since measuring began
-  double latency_seconds = 0;  // seen by the caller: inputs, computing, outputs
-  double compute_seconds = 0;  // computing alone
+  double start_seconds = 0;     // since measuring began
+  double latency_seconds = 0;   // seen by the caller: inputs, computing, outputs
+  double compute_seconds = 0;   // computing alone
+  bool is_on_device = false;    // besides the processor, by whose clock the times but the latency are
+  double upload_seconds = 0;    // of inputs to a device
+  double download_seconds = 0;  // of outputs from there
   uint32_t stream = 0;
 };
 
@@ -70,7 +73,10 @@ struct BenchSide {
   double throughput = 0;             // runs in a second
   Distribution latency;
   Distribution compute;
+  Distribution upload;  // of samples on a device
+  Distribution download;
   LayerProfile profile;
+  bool is_on_device() const { return !samples.empty() && samples.front().is_on_device; }
   bool is_measured() const { return failure.empty() && !samples.empty(); }
 };
 

@@ -40,8 +40,9 @@ struct BenchRequest {
   double idle_seconds = 0;      // between two runs
   double sleep_seconds = 0;     // before the first run that is timed
   std::vector<double> percentiles = {90, 95, 99};
-  bool profiles = false;       // the backend's layers, in runs of their own
-  bool keeps_outputs = false;  // of one more run
+  bool profiles = false;         // the backend's layers, in runs of their own
+  bool keeps_outputs = false;    // of one more run
+  bool keeps_on_device = false;  // inputs and outputs lie there, and are not transferred
 };
 
 struct BenchOutcome {

@@ -49,6 +49,7 @@ results::CompatibilityReport check_compatibility(
 std::vector<std::string> backend_names();
 // The backend that builds plans.
 std::string plan_backend();
+bool has_plans(const std::string& backend);
 // True if the settings about shapes, types and tactics that builders of engines have are meant for this backend.
 bool builds_engines(const std::string& backend);
 // Settings of a backend (SessionOptions::settings); backends without settings are left out.

@@ -4,12 +4,11 @@ runs, or with CARD=real that of the machine."""
 import os
 import subprocess
 import sys
-import tempfile
-from pathlib import Path
 
 import numpy as np
 
 import checks
+import host_card
 
 MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[4,8] x, float[8,4] w) => (float[4,4] z) {
   a = Exp(x) b = MatMul(a, w) z = Softmax(b) }"""
@@ -119,14 +118,10 @@ def test_knows_the_card():
 
 
 def run_on_host_card():
-    """This script again, where the driver and NVRTC are stand-ins: the loader reads its path when a process begins."""
-    binaries = Path(os.environ["ASSAY_BIN_DIR"])
-    with tempfile.TemporaryDirectory() as folder:
-        for name in ("libcuda.so.1", "libnvrtc.so.13"):
-            (Path(folder) / name).symlink_to(binaries / "libhost_cuda.so")
-        places = {"LD_LIBRARY_PATH": folder, "ASSAY_NVRTC": f"{folder}/libnvrtc.so.13", "ASSAY_DEVICE": "cuda",
-                  "ASSAY_CUBIN_CACHE": str(binaries.parent / "kernels_of_programs"), "CARD": "host"}
-        return subprocess.run([sys.executable, __file__], env={**os.environ, **places}, check=False).returncode
+    """This script again: the loader reads its path when a process begins."""
+    with host_card.environment() as variables:
+        return subprocess.run([sys.executable, __file__], env={**variables, "ASSAY_DEVICE": "cuda", "CARD": "host"},
+                              check=False).returncode
 
 
 if __name__ == "__main__":

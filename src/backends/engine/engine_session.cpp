@@ -39,6 +39,8 @@ class EngineSession final : public exec::Session {
     return plans_->lent(address, size_bytes);
   }
 
+  tensor::StoragePtr placed(const tensor::Tensor& value) const override { return plans_->placed(value); }
+
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
     return make_engine_execution(*plans_, options);
   }

@@ -33,7 +33,9 @@ std::vector<exec::Setting> profile_settings() {
 std::vector<exec::Setting> device_settings() {
   return {
       {.name = kDevice,
-       .help = "where layers run: cpu, cuda (the first card) or cuda:N; default: $ASSAY_DEVICE, or else cpu. Layers "
+       .help = "where layers run: cpu, cuda (the first card) or cuda:N; default: $ASSAY_DEVICE, or else cpu; several, "
+               "joined by "
+               "commas, are sides that are compared. Layers "
                "without a kernel for a card run on the processor"},
   };
 }

@@ -69,6 +69,12 @@ class EngineExecution final : public exec::Execution {
 
   double seconds() const override { return contexts_.last() == nullptr ? 0 : contexts_.last()->context->seconds(); }
 
+  std::optional<exec::DeviceSeconds> device_seconds() const override {
+    const auto seconds = contexts_.last() == nullptr ? std::nullopt : contexts_.last()->context->device_seconds();
+    if (!seconds) return std::nullopt;
+    return exec::DeviceSeconds{seconds->upload, seconds->compute, seconds->download};
+  }
+
   std::vector<exec::LayerSeconds> profile() const override {
     std::vector<exec::LayerSeconds> layers;
     const Prepared* const last = contexts_.last();
@@ -100,6 +106,7 @@ class EngineExecution final : public exec::Execution {
     Prepared made{.planned = plans_.plan(shapes), .context = nullptr, .layers = {}};
     made.context = std::make_unique<engine::Context>(made.planned->program(), engine::ContextPlace{arenas_, 0, limits_},
                                                      options_.profiles);
+    made.context->time_device(options_.times_device);
     if (options_.profiles) made.layers = made.planned->layers();
     return contexts_.add(shapes, std::move(made));
   }

@@ -97,6 +97,15 @@ std::vector<engine::Fingerprint> Plans::fingerprints() const {
   return with_threads([&] { return devices_->fingerprints(); });
 }
 
+tensor::StoragePtr Plans::placed(const tensor::Tensor& value) const {
+  const engine::Device& device = devices_->first();
+  if (device.is_host()) return nullptr;
+  const tensor::Datum shared = engine::shared_with_devices(value);
+  const engine::DeviceStorage* const storage = engine::as_device_storage(shared.tensor());
+  if (storage == nullptr) fail(ErrorCode::unsupported, "{} lies on the host only", tensor::name(value.dtype()));
+  return std::make_shared<engine::DeviceStorage>(engine::DeviceStorage::Place{device, storage->on(device)});
+}
+
 tensor::StoragePtr Plans::lent(uint64_t address, uint64_t size_bytes) const {
   const engine::Device& device = devices_->first();
   const std::optional<engine::Buffer> memory = device.lent(address, size_bytes);

@@ -45,7 +45,8 @@ class Plans {
   void save(const std::filesystem::path& path) const;
 
   std::vector<engine::Fingerprint> fingerprints() const;
-  // Memory of the caller on the first device; null: it is the host's.
+  // A copy of a value on the first device, or memory of the caller there; null: it is the host's.
+  tensor::StoragePtr placed(const tensor::Tensor& value) const;
   tensor::StoragePtr lent(uint64_t address, uint64_t size_bytes) const;
   const exec::SessionOptions& options() const { return options_; }
   const exec::Signature& signature() const { return signature_; }

@@ -140,7 +140,7 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);
-  const bool has_engine = std::ranges::find(request.backends, tasks::plan_backend()) != request.backends.end();
+  const bool has_engine = std::ranges::any_of(request.backends, tasks::has_plans);
   if (has_engine) {
     read_config_script(arguments, request.model.path, request.session);
   } else if (arguments.has("--trt-config-script")) {

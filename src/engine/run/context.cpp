@@ -49,6 +49,10 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
     may_be_lent_.push_back(step.kernel && lent_.concerns(step));
     arguments_.emplace_back();
     if (!step.kernel) continue;
+    if (step.device == 0) {
+      last_kernel_ = calls_.size() - 1;
+      if (first_kernel_ == 0) first_kernel_ = last_kernel_;
+    }
     const auto moves = [&](const std::optional<size_t>& slot) {
       return slot && may_move(program.slots()[program.slots()[*slot].base.value_or(*slot)].place);
     };
@@ -128,17 +132,33 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
 void Context::run_steps() {
   caller_rules_ = FloatRules::current();
   const FloatScope scope(program_.is_strict() ? caller_rules_ : caller_rules_.flushing());
+  const auto mark_device = [&] {
+    if (times_device_) sides_[0].queue->mark();
+  };
+  mark_device();
   for (size_t i = 0; i < program_.steps().size(); ++i) {
     check_stopped();
+    if (i == first_kernel_) mark_device();
     if (profiles_)
       step_seconds_.push_back(timed_step(i));
     else
       run_step(i);
+    if (i == last_kernel_) mark_device();
   }
-  const bool is_left = is_following_ && lent_.leaves_host_out(datums_);
+  mark_device();
+  const bool is_left = is_following_ && !times_device_ && lent_.leaves_host_out(datums_);
   for (size_t device = 0; device < sides_.size(); ++device) {
     is_left ? sides_[device].queue->submit() : wait_for(device);
   }
+  if (times_device_) take_device_seconds();
+}
+
+// Marks of a run that failed come before.
+void Context::take_device_seconds() {
+  constexpr size_t kIntervals = 3;
+  const std::vector<double> seconds = sides_[0].queue->seconds();
+  const auto* const last = seconds.data() + (seconds.size() - kIntervals);
+  device_seconds_ = {last[0], last[1], last[2]};
 }
 
 void Context::follow(std::optional<uint64_t> stream) {

@@ -51,6 +51,16 @@ class Context {
   // Lets go of all that it holds for its next run, which makes it again.
   void rest();
   double seconds() const { return seconds_; }
+  // Seconds of a run on the first device: until its first kernel begins, until its last one ends, and after that.
+  struct DeviceSeconds {
+    double upload = 0;
+    double compute = 0;
+    double download = 0;
+  };
+  // Asks runs from now on for them.
+  void time_device(bool times) { times_device_ = times && has_devices() && !profiles_; }
+  // Nullopt: nobody asked, or the run was left before it was done.
+  const std::optional<DeviceSeconds>& device_seconds() const { return device_seconds_; }
   // By step, of the last run.
   const std::vector<double>& step_seconds() const { return step_seconds_; }
 
@@ -72,6 +82,7 @@ class Context {
   void set_arguments(const Step& step, Arguments& arguments);
   void rebind(size_t index);
   void run_steps();
+  void take_device_seconds();
   void wait_for(size_t device);
   void wait_for_all();
   void run_step(size_t index);
@@ -119,6 +130,10 @@ class Context {
   std::map<size_t, PartRun> parts_;                               // by step
   FloatRules caller_rules_ = FloatRules::current();               // kept by all but kernels, which flush
   std::vector<double> step_seconds_;
+  bool times_device_ = false;
+  size_t first_kernel_ = 0;  // steps of the first device
+  size_t last_kernel_ = 0;
+  std::optional<DeviceSeconds> device_seconds_;
   double seconds_ = 0;
 };
 

@@ -43,6 +43,10 @@ void write_sample(JsonWriter& json, const results::BenchSample& sample) {
   json.field("start", sample.start_seconds);
   json.field("latency", sample.latency_seconds);
   json.field("compute", sample.compute_seconds);
+  if (sample.is_on_device) {
+    json.field("upload", sample.upload_seconds);
+    json.field("download", sample.download_seconds);
+  }
   json.field("stream", static_cast<uint64_t>(sample.stream));
   json.end_object();
 }
@@ -70,6 +74,10 @@ void write_measured(JsonWriter& json, const results::BenchSide& side, bool has_s
   json.field("throughput_qps", side.throughput);
   write_distribution(json, "latency", side.latency);
   write_distribution(json, "compute", side.compute);
+  if (side.is_on_device()) {
+    write_distribution(json, "upload", side.upload);
+    write_distribution(json, "download", side.download);
+  }
   if (has_samples) write_list(json, "samples", side.samples, write_sample);
   if (!side.profile.layers.empty()) write_list(json, "layers", side.profile.layers, write_layer);
 }

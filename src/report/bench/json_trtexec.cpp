@@ -9,23 +9,24 @@ namespace {
 
 constexpr double kMilliseconds = 1e3;
 
-// Inputs are read where they are: handing over outputs is what a run takes beside computing.
+// On the processor, inputs are read where they are: handing over outputs is what a run takes beside computing.
 void write_run(JsonWriter& json, const results::BenchSample& sample) {
   const double start = sample.start_seconds * kMilliseconds;
+  const double upload = sample.upload_seconds * kMilliseconds;
   const double compute = sample.compute_seconds * kMilliseconds;
   const double latency = sample.latency_seconds * kMilliseconds;
   json.begin_object();
   json.field("startEnqMs", start);
   json.field("endEnqMs", start + latency);
   json.field("startH2dMs", start);
-  json.field("endH2dMs", start);
-  json.field("startComputeMs", start);
-  json.field("endComputeMs", start + compute);
-  json.field("startD2hMs", start + compute);
+  json.field("endH2dMs", start + upload);
+  json.field("startComputeMs", start + upload);
+  json.field("endComputeMs", start + upload + compute);
+  json.field("startD2hMs", start + upload + compute);
   json.field("endD2hMs", start + latency);
-  json.field("h2dMs", 0.0);
+  json.field("h2dMs", upload);
   json.field("computeMs", compute);
-  json.field("d2hMs", latency - compute);
+  json.field("d2hMs", latency - upload - compute);
   json.field("latencyMs", latency);
   json.end_object();
 }

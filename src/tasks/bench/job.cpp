@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "exec/feeds.h"
+#include "exec/set_backend.h"
 #include "remote/isolated_backend.h"
 #include "tasks/bench.h"
 #include "tasks/bench/measure.h"
@@ -28,49 +29,22 @@ std::vector<double> computing(const results::BenchSide& side) {
 }
 
 void summarize(results::BenchSide& side, std::span<const double> percentiles) {
-  std::vector<double> latencies;
+  std::vector<double> latencies, uploads, downloads;
   double end = 0;
   for (const results::BenchSample& sample : side.samples) {
     latencies.push_back(sample.latency_seconds);
+    uploads.push_back(sample.upload_seconds);
+    downloads.push_back(sample.download_seconds);
     end = std::max(end, sample.start_seconds + sample.latency_seconds);
   }
   side.latency = distribution(latencies, percentiles);
   side.compute = distribution(computing(side), percentiles);
+  if (side.is_on_device()) {
+    side.upload = distribution(uploads, percentiles);
+    side.download = distribution(downloads, percentiles);
+  }
   side.wall_seconds = end - side.samples.front().start_seconds;
   if (side.wall_seconds > 0) side.throughput = static_cast<double>(side.samples.size()) / side.wall_seconds;
-}
-
-// `engine:cuda:bf16+strict`: a backend, and its device and settings that are on.
-std::string backend_of(const std::string& side) { return side.substr(0, side.find(':')); }
-
-std::vector<std::string> settings_of(const std::string& side) {
-  std::vector<std::string> settings;
-  const size_t colon = side.find(':');
-  if (colon == std::string::npos) return settings;
-  for (const std::string_view part : split(std::string_view(side).substr(colon + 1), ':')) {
-    for (const std::string_view word : split(part, '+')) settings.emplace_back(word);
-  }
-  return settings;
-}
-
-// Devices as words of a side.
-constexpr std::string_view kDeviceSetting = "device";
-constexpr std::array<std::string_view, 2> kDeviceWords = {"cpu", "cuda"};
-bool is_device(std::string_view word) { return std::ranges::find(kDeviceWords, word) != kDeviceWords.end(); }
-
-void check_side(const std::string& side) {
-  std::vector<std::string> known;
-  for (const exec::Setting& setting : exec::make_backend(backend_of(side))->settings()) {
-    if (setting.kind == exec::Setting::Kind::flag && !setting.is_ignored) known.emplace_back(setting.name);
-    if (setting.name == kDeviceSetting) known.insert(known.end(), kDeviceWords.begin(), kDeviceWords.end());
-  }
-  for (const std::string& word : settings_of(side)) {
-    if (std::ranges::find(known, word) != known.end()) continue;
-    const std::optional<std::string> near = did_you_mean(word, known);
-    throw Error(ErrorCode::usage, fmt::format("`{}` has no setting `{}`{}", backend_of(side), printable(word),
-                                              near ? fmt::format("; did you mean `{}`?", *near) : ""))
-        .about("against");
-  }
 }
 
 // One measurement, from the checked request to the result.
@@ -158,8 +132,12 @@ class BenchJob {
   }
 
   void name_side(results::BenchSide& side) {
-    side.title = exec::make_backend(backend_of(side.backend))->title();
-    const std::vector<std::string> settings = settings_of(side.backend);
+    side.title = exec::make_backend(side.backend)->title();
+    const auto words = exec::BackendWords::parse(side.backend);
+    std::vector<std::string> settings;
+    for (const exec::SettingChange& change : words.changes) {
+      settings.push_back(change.value->empty() ? change.name : *change.value);
+    }
     if (!settings.empty()) side.title += fmt::format(" ({})", join(settings, ", "));
   }
 
@@ -181,9 +159,8 @@ class BenchJob {
   // Rivals have processes of their own, so that neither their threads nor their memory are in each other's way.
   void add_subject(results::BenchSide& side) {
     const Stopwatch watch;
-    const std::string name = backend_of(side.backend);
-    backends_.push_back(bench().is_interleaved ? remote::isolated_backend({.backend = name})
-                                               : exec::find_backend(name, request_.session.search));
+    backends_.push_back(bench().is_interleaved ? remote::isolated_backend({.backend = side.backend})
+                                               : exec::find_backend(side.backend, request_.session.search));
     Diagnostics told;
     std::unique_ptr<exec::Session> session = open_session(*backends_.back(), side, told);
     tell_findings(told, observer_);
@@ -193,6 +170,7 @@ class BenchJob {
     if (sets_.empty()) make_sets(session->signature());
     auto subject = std::make_unique<BenchSubject>(side, std::move(session), sets_);
     subject->make_streams(request_.streams, request_.streams == 1 ? 0 : bench().threads);
+    if (request_.keeps_on_device) subject->keep_on_device();
     subjects_.push_back(std::move(subject));
   }
 
@@ -213,10 +191,6 @@ class BenchJob {
     exec::SessionOptions session = request_.session;
     session.on_layer = layer_counter(observer_);
     if (&side != &bench().sides[0]) session.values.clear();
-    for (const std::string& setting : settings_of(side.backend)) {
-      is_device(setting) ? session.settings.set(std::string(kDeviceSetting), {setting})
-                         : session.settings.set(setting, {});
-    }
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
     const ir::Model& model = model_of(side, session);
     if (request_.save_plan.empty()) return backend.prepare(model, session, told);
@@ -234,7 +208,7 @@ class BenchJob {
   // The model that the side runs: engines that are asked for integers, here or as `engine:int8`, get a quantized copy.
   const ir::Model& model_of(const results::BenchSide& side, exec::SessionOptions& session) {
     const bool wants_weights = request_.integers && std::holds_alternative<WeightsRequest>(*request_.integers);
-    const bool takes_copy = exec::make_backend(backend_of(side.backend))->traits().takes_quantized_copies;
+    const bool takes_copy = exec::make_backend(side.backend)->traits().takes_quantized_copies;
     if (!takes_copy || (!wants_weights && !session.settings.has("int8"))) return loaded_->model;
     if (!quantized_) {
       Int8Request int8;
@@ -301,13 +275,16 @@ void check_bench(const BenchRequest& request) {
   if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);
   if (!is_time(request.idle_seconds)) refuse("idle_time", expected);
   if (!is_time(request.sleep_seconds)) refuse("sleep_time", expected);
-  for (const std::string& rival : request.rivals) check_side(rival);
+  for (const std::string& rival : request.rivals) static_cast<void>(exec::make_backend(rival));
   if (request.iterations == 0) refuse("iterations", "expected at least 1, found 0");
   if (request.streams == 0 || request.streams > kMostStreams) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
   }
   if (request.streams > 1 && !request.rivals.empty()) {
     refuse("streams", "backends that are measured in turns have one stream each");
+  }
+  if (request.keeps_on_device && !request.rivals.empty()) {
+    refuse("no_transfers", "rivals have processes of their own, and their memory is the host's");
   }
   if (!request.plan.empty() && !request.save_plan.empty())
     refuse("save_engine", "a plan is loaded: it is saved already");

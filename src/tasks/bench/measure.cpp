@@ -5,9 +5,11 @@
 #include <barrier>
 #include <chrono>
 #include <exception>
+#include <ranges>
 #include <thread>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace assay::tasks {
 namespace {
@@ -197,11 +199,35 @@ BenchSubject::BenchSubject(results::BenchSide& side, std::unique_ptr<exec::Sessi
 }
 
 void BenchSubject::make_streams(unsigned streams, unsigned threads_each) {
-  for (unsigned i = 0; i < streams; ++i) streams_.push_back({session_->make_execution({.threads = threads_each})});
+  for (unsigned i = 0; i < streams; ++i)
+    streams_.push_back({session_->make_execution({.threads = threads_each, .times_device = true})});
+}
+
+void BenchSubject::keep_on_device() {
+  std::vector<std::vector<exec::Feed>> placed_sets(sets_.begin(), sets_.end());
+  for (exec::Feed& feed : placed_sets | std::views::join) {
+    const tensor::Tensor& given = feed.value.tensor();
+    tensor::StoragePtr there = session_->placed(given);
+    if (!there) return;
+    feed.value = tensor::Tensor(given.dtype(), given.shape(), std::move(there));
+  }
+  for (Stream& stream : streams_) {
+    Keeper keeper;
+    run_on(stream, keeper);
+    std::vector<exec::OutputBuffer> buffers;
+    for (const tensor::NamedDatum& output : keeper.kept) {
+      if (!output.value.is_tensor())
+        fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(output.name));
+      const tensor::Tensor& made = output.value.tensor();
+      buffers.push_back({output.name, made.dtype(), made.shape(), {}, session_->placed(made)});
+    }
+    stream.execution->bind(std::move(buffers));
+  }
+  placed_sets_ = std::move(placed_sets);
 }
 
 void BenchSubject::run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink) {
-  stream.execution->run(sets_[stream.runs++ % sets_.size()], names, sink);
+  stream.execution->run(sets()[stream.runs++ % sets().size()], names, sink);
 }
 
 results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin) {
@@ -210,7 +236,15 @@ results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin)
   const double start = origin.seconds();
   run_on(used, sink);
   const double latency = origin.seconds() - start;
-  return {start, latency, std::min(latency, used.execution->seconds()), stream};
+  results::BenchSample sample{start, latency, std::min(latency, used.execution->seconds())};
+  sample.stream = stream;
+  if (const std::optional<exec::DeviceSeconds> device = used.execution->device_seconds()) {
+    sample.upload_seconds = device->upload;
+    sample.compute_seconds = device->compute;
+    sample.download_seconds = device->download;
+    sample.is_on_device = true;
+  }
+  return sample;
 }
 
 void BenchSubject::profile(uint64_t runs, double seconds) {

@@ -19,6 +19,9 @@ class BenchSubject {
                std::span<const std::vector<exec::Feed>> sets);
 
   void make_streams(unsigned streams, unsigned threads_each);
+  // Leaves inputs and outputs on the session's device from now on. Error (unsupported): the sizes of outputs differ
+  // from set to set, or are no tensors.
+  void keep_on_device();
   results::BenchSide& side() { return side_; }
   const exec::Session& session() const { return *session_; }
 
@@ -34,12 +37,14 @@ class BenchSubject {
     std::unique_ptr<exec::Execution> execution;
     uint64_t runs = 0;
   };
+  std::span<const std::vector<exec::Feed>> sets() const { return placed_sets_.empty() ? sets_ : placed_sets_; }
   void run_on(Stream& stream, exec::TensorSink& sink) { run_on(stream, names_, sink); }
   void run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink);
 
   results::BenchSide& side_;
   std::unique_ptr<exec::Session> session_;
   std::span<const std::vector<exec::Feed>> sets_;
+  std::vector<std::vector<exec::Feed>> placed_sets_;  // on the session's device
   std::vector<std::string> names_;
   std::vector<Stream> streams_;
 };

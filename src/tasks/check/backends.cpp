@@ -40,6 +40,8 @@ std::vector<std::string> backend_names() {
 
 std::string plan_backend() { return std::string(exec::plan_builder()->name()); }
 
+bool has_plans(const std::string& backend) { return exec::make_backend(backend)->traits().has_plans; }
+
 bool builds_engines(const std::string& backend) { return exec::make_backend(backend)->traits().builds_engines; }
 
 std::vector<BackendSettings> backend_settings() {

@@ -140,10 +140,11 @@ SideRuns::SideRuns(const AccuracyRequest& request, const ir::Model& model, const
 
 std::vector<debug::SideValues> SideRuns::collect() {
   std::vector<debug::SideValues> sides;
+  std::map<std::string, int> numbers;
   for (const std::string& backend : request_.backends) {
-    const auto before = std::ranges::count(
-        request_.backends.begin(), request_.backends.begin() + static_cast<std::ptrdiff_t>(looks_.size()), backend);
-    sides.push_back(run(backend, before == 0 ? backend : fmt::format("{} ({})", backend, before + 1)));
+    const std::string plain = exec::make_backend(backend)->side_name(request_.session.settings);
+    const int before = numbers[plain]++;
+    sides.push_back(run(backend, before == 0 ? plain : fmt::format("{} ({})", plain, before + 1)));
   }
   for (const std::string& path : request_.saved_outputs) {
     observer_.info("Loading inference results from " + printable(path));
@@ -259,7 +260,8 @@ OtherRun SideRuns::run_other(const ir::Model& other) const {
   codes.add_names(wanted);
   debug::SideValues& side = run.side;
   side.backend = backend;
-  side.name = fmt::format("{} on {}", backend, printable(request_.other.path));
+  side.name = fmt::format("{} on {}", exec::make_backend(backend)->side_name(request_.session.settings),
+                          printable(request_.other.path));
   run_for(backend, other, wanted, [&](std::string_view name, const tensor::Datum& value) {
     codes.take(name, value);
     const auto known = taken.find(name);

@@ -153,10 +153,25 @@ std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
   return plans;
 }
 
+// `--device cuda,cpu`: the engine is a side on each of them.
+std::vector<std::string> chosen_devices(const Arguments& arguments) {
+  std::vector<std::string> devices;
+  if (!arguments.knows("--device") || !arguments.has("--device")) return devices;
+  for (const std::string_view device : split(arguments.value("--device"), ',')) devices.emplace_back(device);
+  return devices;
+}
+
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
-    if (std::string name = backend_of(canonical_name(*use.row)); !name.empty()) names.push_back(std::move(name));
+    const std::string name = backend_of(canonical_name(*use.row));
+    if (name.empty()) continue;
+    const std::vector<std::string> devices = chosen_devices(arguments);
+    if (name != tasks::plan_backend() || devices.size() < 2) {
+      names.push_back(name);
+    } else {
+      for (const std::string& device : devices) names.push_back(fmt::format("{}:{}", name, device));
+    }
   }
   return names;
 }

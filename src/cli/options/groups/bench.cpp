@@ -119,6 +119,9 @@ OptionGroup bench_group() {
                number({"--sleep-time", "--sleepTime"}, "MS", "0", "sleep before the first run that is timed"),
                number({"--streams", "--infStreams"}, "N", "1",
                       "contexts that run at once, each with a thread of its own and its share of --threads"),
+               {.names = {"--no-transfers", "--noDataTransfers"},
+                .arity = Arity::flag,
+                .help = "leave inputs and outputs on the engine's device; without effect on the processor"},
                {.names = {"--skip-inference", "--skipInference", "--buildOnly"},
                 .arity = Arity::flag,
                 .help = "end when the engine is built, and saved if --save-engine names a file"},
@@ -202,6 +205,7 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   }
   const auto has_any = [&](auto... names) { return (arguments.has(names) || ...); };
   request.profiles = has_any("--dump-profile", "--export-profile", "--dump-layer-info", "--export-layer-info");
+  request.keeps_on_device = arguments.has("--no-transfers");
   request.keeps_outputs =
       has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info", "--save-debug-tensors");
   for (const tasks::RawInput& file : saved_debug_values(arguments)) {

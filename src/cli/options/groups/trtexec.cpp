@@ -12,11 +12,10 @@ namespace assay::cli {
 namespace {
 
 // Flags of trtexec that only a GPU, or the engine's builder there, can honour.
-constexpr std::array<std::string_view, 24> kFlagsWithoutEffect = {"--useCudaGraph",
+constexpr std::array<std::string_view, 23> kFlagsWithoutEffect = {"--useCudaGraph",
                                                                   "--noCudaGraph",
                                                                   "--useSpinWait",
                                                                   "--noSpinWait",
-                                                                  "--noDataTransfers",
                                                                   "--exposeDMA",
                                                                   "--useManagedMemory",
                                                                   "--noTF32",

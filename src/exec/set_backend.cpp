@@ -1,0 +1,105 @@
+#include "exec/set_backend.h"
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace assay::exec {
+namespace {
+
+constexpr std::string_view kDevice = "device";
+constexpr std::string_view kCard = "cuda";
+constexpr std::string_view kProcessor = "cpu";
+
+bool is_number(std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; }
+
+class SetBackend final : public Backend {
+ public:
+  explicit SetBackend(BackendWords words) : words_(std::move(words)), base_(make_backend(words_.backend)) {}
+
+  std::string_view name() const override { return base_->name(); }
+  std::string_view title() const override { return base_->title(); }
+  BackendTraits traits() const override { return base_->traits(); }
+  std::string side_name(const Settings& given) const override { return base_->side_name(with_words(given)); }
+  std::vector<DeviceProbe> devices(const LibrarySearch& search) const override { return base_->devices(search); }
+  std::vector<Setting> settings() const override { return base_->settings(); }
+  std::optional<tensor::DType> least_type(const Settings& given) const override {
+    return base_->least_type(with_words(given));
+  }
+  std::vector<SettingChange> stricter_settings(const Settings& given) const override {
+    return base_->stricter_settings(with_words(given));
+  }
+  Probe probe(const LibrarySearch& search) const override { return base_->probe(search); }
+  FoundLibrary library(const LibrarySearch& search) const override { return base_->library(search); }
+  std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const override {
+    return base_->refusals(model, search);
+  }
+  std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {
+    return base_->blamed(model, error);
+  }
+  std::unique_ptr<Session> prepare(const ir::Model& model, const SessionOptions& options,
+                                   Diagnostics& findings) const override {
+    return base_->prepare(model, with_words(options), findings);
+  }
+  void build_plan(const ir::Model& model, const SessionOptions& options, const std::filesystem::path& plan,
+                  Diagnostics& findings) const override {
+    base_->build_plan(model, with_words(options), plan, findings);
+  }
+  std::unique_ptr<Session> open_plan(const std::filesystem::path& plan, const SessionOptions& options,
+                                     Diagnostics& findings) const override {
+    return base_->open_plan(plan, with_words(options), findings);
+  }
+
+ private:
+  Settings with_words(Settings settings) const {
+    for (const SettingChange& change : words_.changes) change.apply(settings);
+    return settings;
+  }
+  SessionOptions with_words(SessionOptions options) const {
+    options.settings = with_words(std::move(options.settings));
+    return options;
+  }
+
+  BackendWords words_;
+  BackendPtr base_;
+};
+
+}  // namespace
+
+bool has_words(std::string_view backend) { return backend.find(':') != std::string_view::npos; }
+
+BackendWords BackendWords::parse(std::string_view text) {
+  const std::vector<std::string_view> parts = split(text, ':');
+  BackendWords words{.backend = std::string(parts.front()), .changes = {}};
+  std::vector<std::string> known;
+  bool has_device = false;
+  for (const Setting& setting : make_backend(words.backend)->settings()) {
+    if (setting.kind == Setting::Kind::flag && !setting.is_ignored) known.emplace_back(setting.name);
+    has_device = has_device || setting.name == kDevice;
+  }
+  const auto device = [&](std::string name) { words.changes.push_back({std::string(kDevice), std::move(name)}); };
+  for (size_t i = 1; i < parts.size(); ++i) {
+    const bool has_number = i + 1 < parts.size() && !parts[i + 1].empty() && is_number(parts[i + 1]);
+    for (const std::string_view word : split(parts[i], '+')) {
+      if (has_device && word == kProcessor) {
+        device(std::string(word));
+      } else if (has_device && word == kCard) {
+        device(has_number ? fmt::format("{}:{}", word, parts[++i]) : std::string(word));
+      } else if (std::ranges::find(known, word) != known.end()) {
+        words.changes.push_back({std::string(word), ""});
+      } else {
+        if (has_device) known.insert(known.end(), {std::string(kProcessor), std::string(kCard)});
+        const std::optional<std::string> near = did_you_mean(word, known);
+        throw Error(ErrorCode::usage, fmt::format("`{}` has no setting `{}`{}", words.backend, printable(word),
+                                                  near ? fmt::format("; did you mean `{}`?", *near) : ""))
+            .about("against");
+      }
+    }
+  }
+  return words;
+}
+
+BackendPtr make_set_backend(BackendWords words) { return std::make_unique<SetBackend>(std::move(words)); }
+
+}  // namespace assay::exec

@@ -1,0 +1,28 @@
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "exec/backend.h"
+
+namespace assay::exec {
+
+// A backend with settings of its own, as it is written: `engine:cuda:fp16+strict` is the engine on a card with two
+// flags that are on.
+struct BackendWords {
+  std::string backend;
+  std::vector<SettingChange> changes;
+
+  // Error (usage) for a setting that the backend does not have.
+  static BackendWords parse(std::string_view text);
+};
+
+// True if the text has more than a name.
+bool has_words(std::string_view backend);
+
+// The backend of the words, whose settings take the place of those that it is given.
+BackendPtr make_set_backend(BackendWords words);
+
+}  // namespace assay::exec

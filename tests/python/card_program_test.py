@@ -1,0 +1,82 @@
+"""The program with `--device cuda`, on a card whose kernels the host runs."""
+
+import json
+import os
+import re
+import subprocess
+
+import onnx.parser
+
+import checks
+import host_card
+
+MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[4,8] x, float[8,4] w) => (float[4,4] z) {
+  a = Exp(x) b = MatMul(a, w) z = Softmax(b) }"""
+
+
+def assay(*arguments, expected=0):
+    """What the program prints."""
+    with host_card.environment() as variables:
+        done = subprocess.run([os.environ["ASSAY"], *arguments], env=variables, capture_output=True, text=True, check=False)
+    assert done.returncode == expected, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def doctor_report():
+    assay("doctor", "--json", "doctor.json")
+    with open("doctor.json", encoding="utf-8") as file:
+        return json.load(file)
+
+
+def saved_model():
+    onnx.save(onnx.parser.parse_model(MODEL), "net.onnx")
+    return "net.onnx"
+
+
+def test_doctor_names_the_card():
+    devices = doctor_report()["devices"]
+    assert [each["kind"] for each in devices] == ["cuda:0"], devices
+    assert not devices[0]["problem"], devices
+
+
+def test_a_card_is_a_side():
+    text = assay("run", saved_model(), "--engine", "--ref", "--device", "cuda")
+    assert "engine-cuda" in text and "PASSED" in text, text
+    text = assay("debug", "accuracy", "net.onnx", "--engine", "--device", "cuda")
+    assert "engine-cuda" in text, text
+
+
+def test_the_engine_is_a_side_on_each_device():
+    text = assay("run", saved_model(), "--engine", "--device", "cuda,cpu")
+    assert re.search(r"engine-cuda-runner-\S+ +vs\. engine-runner-", text), text
+    text = assay("debug", "accuracy", "net.onnx", "--engine", "--device", "cuda,cpu")
+    assert "engine-cuda |" in text and " engine |" in text, text
+    text = assay("bench", "net.onnx", "--ref", "--against", "engine:cuda,engine:cpu:bf16", "--duration", "0.02")
+    assert "engine:cuda / ref" in text and "engine:cpu:bf16 / ref" in text, text
+    assert "no setting `cudo`; did you mean `cuda`?" in assay("bench", "net.onnx", "--against", "engine:cudo", expected=2)
+
+
+def test_bench_tells_transfers_apart():
+    text = assay("bench", saved_model(), "--device", "cuda", "--duration", "0.05", "--iterations", "3", "--json", "b.json")
+    order = [text.index(each) for each in ("] Latency:", "] H2D Latency:", "] Compute Time:", "] D2H Latency:")]
+    assert order == sorted(order), text
+    with open("b.json", encoding="utf-8") as file:
+        side = json.load(file)["backends"][0]
+    assert side["upload"]["median"] > 0 and side["download"]["median"] > 0, side
+    text = assay("bench", "--onnx=net.onnx", "--device", "cuda", "--duration=0.05", "--noDataTransfers",
+                 "--exportTimes=t.json", "--dumpOutput")
+    with open("t.json", encoding="utf-8") as file:
+        runs = json.load(file)
+    assert all(run["h2dMs"] >= 0 and run["endH2dMs"] == run["startComputeMs"] for run in runs), runs[0]
+    assert len(re.findall(r"\[\[?[0-9.e-]+ ", text)) >= 1, text
+    assay("bench", "net.onnx", "--device", "cuda", "--no-transfers", "--against", "ref", expected=2)
+
+
+def test_a_plan_runs_in_another_process():
+    assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda")
+    text = assay("bench", "--loadEngine=net.plan", "--device", "cuda", "--duration=0.02")
+    assert "H2D Latency" in text, text
+
+
+if __name__ == "__main__":
+    checks.run_all(globals())
