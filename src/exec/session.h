@@ -90,7 +90,7 @@ class Execution {
   virtual void run(std::span<const Feed> feeds, std::span<const std::string> values, TensorSink& sink) = 0;
   // Seconds of the last run: computing alone, without handing over its inputs and values.
   virtual double seconds() const = 0;
-  // Of the last run, if the options ask for it. Nullopt: the processor did all work.
+  // Times of the last run, if the options ask for them. Nullopt: the processor did all work.
   virtual std::optional<DeviceSeconds> device_seconds() const { return {}; }
   // Layers of the last run in the order of execution, if the options ask for them; empty: the backend cannot tell.
   virtual std::vector<LayerSeconds> profile() const { return {}; }
@@ -114,6 +114,12 @@ struct TapAnswer {
   std::string reason;  // absent: why there is no such value
 };
 
+// A layer that the device of a session leaves to the processor.
+struct LayerElsewhere {
+  std::string tactic;                // that computes it there
+  std::vector<std::string> origins;  // nodes of the model, by their names or first results
+};
+
 // A model made ready to run. Its executions, which it must outlive, may be made and run from several threads.
 class Session {
  public:
@@ -127,6 +133,8 @@ class Session {
   // A copy of a value in memory of the session's device, for feeds and outputs; null: the device is the host.
   virtual tensor::StoragePtr placed(const tensor::Tensor& /*value*/) const { return nullptr; }
   virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;
+  // In the order of execution; nullopt: not known before the shapes of a run.
+  virtual std::optional<std::vector<LayerElsewhere>> elsewhere() const { return std::vector<LayerElsewhere>(); }
   // A line for users about how it was made; may be empty.
   virtual std::string description() const { return {}; }
 };

@@ -84,7 +84,7 @@ void save_network(const ModelSource& model, const std::string& path, const onnx:
 struct CapabilityRequest {
   ModelSource model;
   std::string backend = "engine";
-  exec::LibrarySearch search;
+  exec::SessionOptions session;
   std::string folder;  // that gets each part as a model, and is made; empty: none is written
 };
 results::CapabilityReport inspect_capability(const CapabilityRequest& request, Observer& observer);

@@ -56,6 +56,15 @@ def test_the_engine_is_a_side_on_each_device():
     assert "no setting `cudo`; did you mean `cuda`?" in assay("bench", "net.onnx", "--against", "engine:cudo", expected=2)
 
 
+def test_capability_names_layers_that_the_card_leaves_to_the_processor():
+    assert "fully supported by the engine on the card" in assay("inspect", "capability", saved_model(), "--device", "cuda")
+    left = onnx.parser.parse_model(MODEL.replace("z = Softmax(b)", "[left] c = Hardmax(b) z = Softmax(c)"))
+    onnx.save(left, "left.onnx")
+    text = assay("inspect", "capability", "left.onnx", "--device", "cuda", "--with-partitioning", "-o", "parts")
+    assert re.search(r"Hardmax +\| 1 +\| runs on the processor \(`reference`\), between two transfers \| \[\[2, 3\]\]", text), text
+    assert "fully supported by the engine\n" not in assay("inspect", "capability", "left.onnx", "--device", "cuda")
+
+
 def test_bench_tells_transfers_apart():
     text = assay("bench", saved_model(), "--device", "cuda", "--duration", "0.05", "--iterations", "3", "--json", "b.json")
     order = [text.index(each) for each in ("] Latency:", "] H2D Latency:", "] Compute Time:", "] D2H Latency:")]

@@ -35,6 +35,16 @@ class EngineSession final : public exec::Session {
     return {exec::TapAnswer::Kind::absent, lowered.layer_with(value), "operators were merged"};
   }
 
+  std::optional<std::vector<exec::LayerElsewhere>> elsewhere() const override {
+    if (!static_plan_) return std::nullopt;
+    std::vector<exec::LayerElsewhere> found;
+    const std::string_view own = static_plan_->program().devices().first().name();
+    for (engine::LayerRecord& layer : static_plan_->layers()) {
+      if (!layer.name.empty() && layer.device != own) found.push_back({layer.tactic, std::move(layer.origins)});
+    }
+    return found;
+  }
+
   tensor::StoragePtr lent(uint64_t address, uint64_t size_bytes) const override {
     return plans_->lent(address, size_bytes);
   }

@@ -152,6 +152,8 @@ std::vector<exec::Setting> declared_engine_settings() {
 std::optional<tensor::DType> least_engine_type(const exec::Settings& settings) {
   if (settings.has(kBfloat16) || settings.has(kBest)) return tensor::DType::bfloat16;
   if (settings.has(kFloat16) && (settings.has(kStrict) || asks_for_card(settings))) return tensor::DType::float16;
+  // TF32 has the bits of float16 behind the point.
+  if (settings.has(kTf32) && !settings.has(kStrict) && asks_for_card(settings)) return tensor::DType::float16;
   return std::nullopt;
 }
 

@@ -60,6 +60,7 @@ std::vector<LayerRecord> describe_layers(const Program& program, const NodeOrigi
   for (const Step& step : program.steps()) {
     LayerRecord& layer = layers.emplace_back();
     layer.tactic = step.tactic;
+    layer.device = program.devices()[step.device].name();
     layer.inputs = describe(program, step.inputs);
     layer.outputs = describe(program, step.outputs);
     if (!step.node.valid()) {

@@ -25,6 +25,7 @@ struct LayerRecord {
   std::string name;  // layer_name(); empty: a copy to another format
   std::string op;    // `Conv+Relu`
   std::string tactic;
+  std::string device;                // that computes it; empty: not known
   std::vector<std::string> origins;  // nodes of the source model, by their names or first results
   std::vector<LayerTensor> inputs;
   std::vector<LayerTensor> outputs;

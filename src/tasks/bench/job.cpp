@@ -283,9 +283,8 @@ void check_bench(const BenchRequest& request) {
   if (request.streams > 1 && !request.rivals.empty()) {
     refuse("streams", "backends that are measured in turns have one stream each");
   }
-  if (request.keeps_on_device && !request.rivals.empty()) {
-    refuse("no_transfers", "rivals have processes of their own, and their memory is the host's");
-  }
+  if (request.keeps_on_device && !request.rivals.empty())
+    refuse("no_transfers", "rivals have processes and memory of their own");
   if (!request.plan.empty() && !request.save_plan.empty())
     refuse("save_engine", "a plan is loaded: it is saved already");
   if (!request.save_plan.empty() && !request.rivals.empty())

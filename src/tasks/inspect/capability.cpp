@@ -1,10 +1,12 @@
 #include "inspect/capability.h"
 
 #include <algorithm>
+#include <map>
 #include <set>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "engine/layers/layer.h"
 #include "inspect/compatibility.h"
 #include "ir/walk.h"
 #include "remote/isolated_backend.h"
@@ -103,16 +105,49 @@ void save_ranges(LoadedModel& loaded, const std::string& folder, results::Capabi
   }
 }
 
+// Nodes of layers that the session's device leaves to the processor, as if it refused them.
+void add_left_to_processor(const ir::Model& model, const exec::Backend& backend, const exec::SessionOptions& options,
+                           results::BackendCompatibility& found, Observer& observer) {
+  Diagnostics told;
+  const std::unique_ptr<exec::Session> session = backend.prepare(model, options, told);
+  tell_findings(told, observer);
+  const auto elsewhere = session->elsewhere();
+  if (!elsewhere) {
+    observer.warning("the shapes of inputs are open: which layers run on the processor is known when they are given");
+    return;
+  }
+  std::map<std::string, size_t, std::less<>> places;  // by the names that origins have
+  std::vector<std::string> ops;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    const std::string_view name = model[node].name;
+    places.emplace(name.empty() ? engine::layer_name(model, node) : name, ops.size());
+    ops.emplace_back(model.text(model[node].op));
+  }
+  for (const exec::LayerElsewhere& layer : *elsewhere) {
+    for (const std::string& origin : layer.origins) {
+      const auto place = places.find(origin);
+      if (place == places.end()) continue;
+      const std::string reason = fmt::format("runs on the processor (`{}`), between two transfers", layer.tactic);
+      found.refused.push_back({origin, ops[place->second], reason, "", {place->second}});
+    }
+  }
+}
+
 }  // namespace
 
 results::CapabilityReport inspect_capability(const CapabilityRequest& request, Observer& observer) {
   LoadedModel loaded = load_model(request.model, observer);
   tell_findings(loaded.findings, observer);
-  const exec::BackendPtr backend = remote::safe_backend(request.backend, request.search);
-  const results::BackendCompatibility found = inspect::inspect_compatibility(loaded.model, *backend, request.search);
+  const exec::LibrarySearch& search = request.session.search;
+  const exec::BackendPtr backend = remote::safe_backend(request.backend, search);
+  results::BackendCompatibility found = inspect::inspect_compatibility(loaded.model, *backend, search);
   if (!found.usable) fail(ErrorCode::backend, "{} cannot be used: {}", request.backend, found.version);
   results::CapabilityReport report{.path = request.model.path, .backend = request.backend, .title = {}};
   report.title = backend->title();
+  if (backend->side_name(request.session.settings) != backend->name() && found.accepts_all()) {
+    report.title += " on the card";
+    add_left_to_processor(loaded.model, *backend, request.session, found, observer);
+  }
   report.ranges = inspect::node_ranges(loaded.model, found);
   report.whole_refusal = found.whole_refusal;
   report.whole_remedy = found.whole_remedy;

@@ -22,10 +22,13 @@
 namespace assay::cli {
 namespace {
 
+constexpr std::string_view kDevice = "--device";
+
 tasks::CapabilityRequest capability_request(const Arguments& arguments, bool as_peer) {
   tasks::CapabilityRequest request{.model = model_source(arguments.value("model_file"), arguments),
-                                   .search = library_search(arguments),
+                                   .session = {.search = library_search(arguments), .settings = {}},
                                    .folder = {}};
+  if (arguments.has(kDevice)) request.session.settings.set("device", {arguments.value(kDevice)});
   const std::vector<std::string> backends = chosen_backends(arguments);
   if (backends.size() > 1) fail(ErrorCode::usage, "one backend is asked at a time, here are {}", backends.size());
   if (!backends.empty()) request.backend = backends[0];
@@ -97,6 +100,15 @@ OptionGroup partition_group() {
                    no_onnxruntime_row()}};
 }
 
+OptionGroup device_group() {
+  return {.title = "Device",
+          .description = "Where the engine runs the model",
+          .rows = {{.names = {kDevice},
+                    .metavar = "DEVICE",
+                    .help = "cpu, cuda or cuda:N: layers that a card leaves to the processor are shown as parts that "
+                            "it does not run"}}};
+}
+
 }  // namespace
 
 Command command_inspect_capability() {
@@ -109,10 +121,12 @@ Command command_inspect_capability() {
           "what these do not know either is refused. Exit status: 0 also where nodes are refused (`check "
           "compatibility` gives 1), 2 wrong usage or input, 3 the backend is not there.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), partition_group(), backend_group(), json_group()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), partition_group(), backend_group(), device_group(),
+                 json_group()},
       .run = run_inspect_capability,
       .examples = {"assay inspect capability model.onnx",
-                   "assay inspect capability model.onnx --with-partitioning -o parts"}};
+                   "assay inspect capability model.onnx --with-partitioning -o parts",
+                   "assay inspect capability model.onnx --device cuda"}};
 }
 
 }  // namespace assay::cli

@@ -24,6 +24,7 @@ class CardDevice final : public Device {
     }
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
     rules_.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16};
+    rules_.computes_tf32 = true;
     rules_.few_filters = std::numeric_limits<int64_t>::max();
   }
 

@@ -57,6 +57,44 @@ TEST(CardLayers, Products) {
       {"product.tiles"}, 2e-2);
 }
 
+// Float32 on tensor cores: rounded to eleven bits where that is permitted, or three products that are nearly exact.
+TEST(CardLayers, ProductsOfFloatsOnTensorCores) {
+  const std::string text =
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[33,70] x, float[70,17] y) => (float[33,17] z) { z = "
+      "MatMul(x, y) }";
+  const auto greatest_error = [&](const std::string& tactic, bool permits_tf32) {
+    ProgramOptions options{.permits_tf32 = permits_tf32};
+    options.tactics.replayed = {{"z", "product.tiles:" + tactic}};
+    const OnCard model(text, options);
+    EXPECT_EQ(model.tactics(), std::vector<std::string>{"product.tiles:" + tactic});
+    engine::Context context(model.program(), {}, false);
+    const auto seen = model.run(context), expected = model.expected();
+    double greatest = 0;
+    for (size_t i = 0; i < seen[0].size(); ++i) greatest = std::max(greatest, std::abs(seen[0][i] - expected[0][i]));
+    return greatest;
+  };
+  EXPECT_LT(greatest_error("32x32/1", false), 3e-6);
+  EXPECT_LT(greatest_error("tf32x3:32x32/1", false), 6e-6);
+  const double rounded = greatest_error("tf32:32x32/1", true);
+  EXPECT_LT(rounded, 6e-3);
+  EXPECT_GT(rounded, 1e-5);
+}
+
+TEST(CardLayers, InfinityStaysOnTensorCores) {
+  ProgramOptions options;
+  options.tactics.replayed = {{"z", "product.tiles:tf32x3:32x32/1"}};
+  const OnCard model(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[33,70] x, float[70,17] y) => (float[33,17] z) { z = "
+      "MatMul(x, "
+      "y) }",
+      options);
+  engine::Context context(model.program(), {}, false);
+  const auto number = [](size_t i) {
+    return i == 5 ? std::numeric_limits<double>::infinity() : 0.25 + static_cast<double>(i % 3);
+  };
+  EXPECT_EQ(difference(model.run(context, number), model.expected(number), 1e-5), "");
+}
+
 TEST(CardLayers, ProductsInPartsOfTheDepth) {
   check("g (float[4,512] x) => (float[4,16] z) <" + numbers("float[512,16] w", 512 * 16) + ", " +
             numbers("float[16] b", 16) + "> { a = MatMul(x, w) z = Add(a, b) }",

@@ -1,6 +1,6 @@
 // Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
 // results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
-// the element; kIsFloat; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
+// the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
 // kIsWindow, kLeftPacks, kRightPacks, kRightTurned; kSplits; and `finish(p, first, given)`, which takes result `first`.
 #define kThreads (32 * kWarpRows * kWarpColumns)
 #define kPack (16 / (int)sizeof(T))
@@ -172,6 +172,40 @@ DEVICE void clear(Sums& sums) {
     }
   }
 }
+#if kProducts == 3
+// The eleven leading bits of float32, and of what they leave; infinity leaves nothing.
+DEVICE void part(const uint32* x, int count, uint32* high, uint32* low) {
+#pragma unroll
+  for (int i = 0; i < count; ++i) {
+    high[i] = x[i] & 0xffffe000u;
+    const float left = float_of_bits(x[i]) - float_of_bits(high[i]);
+    low[i] = (x[i] & 0x7fffffffu) == 0x7f800000u ? 0 : bits_of_float(left);
+  }
+}
+// Tensor cores cut what they add to a sum off: only three products are added there, and these are rounded.
+DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
+  uint32 a_high[4], a_low[4], b_high[2], b_low[2];
+  part(a, 4, a_high, a_low);
+  part(b, 2, b_high, b_low);
+  float made[4] = {0, 0, 0, 0};
+  multiply_add(made, a_low, b_high, Tf32());
+  multiply_add(made, a_high, b_low, Tf32());
+  multiply_add(made, a_high, b_high, Tf32());
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum[i] += made[i];
+}
+#elif kProducts == 1
+DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
+  uint32 a_near[4], b_near[2];
+#pragma unroll
+  for (int i = 0; i < 4; ++i) a_near[i] = rounded_to_tf32(a[i]);
+#pragma unroll
+  for (int i = 0; i < 2; ++i) b_near[i] = rounded_to_tf32(b[i]);
+  multiply_add(sum, a_near, b_near, Tf32());
+}
+#else
+DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) { multiply_add(sum, a, b, T()); }
+#endif
 DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
   const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
@@ -194,7 +228,7 @@ DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
       uint32 a[4];
       load_four(a, left + (at * kChunks + swizzled(at, chunk)) * kPack);
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) multiply_add(sums.of[r][c], a, b[c], T());
+      for (int c = 0; c < kTileColumns; ++c) add_product(sums.of[r][c], a, b[c]);
     }
   }
 }
@@ -212,6 +246,20 @@ DEVICE void for_sums(const Sums& sums, Take take) {
       }
     }
   }
+}
+#endif
+
+#if kProducts == 3
+// The sum of steps of the depth, once more without tensor cores: infinity by a number of eleven bits is no number there,
+// since the rest of that is zero.
+DEVICE float exact_sum(const Work& work, int m, int n, int begin, int end) {
+  const Row row = row_of(work, m);
+  float sum = 0;
+  for (int k = begin * kDepth; k < end * kDepth && k < work.depth && sum == sum; ++k) {
+    const T* const left = left_at(work, row, k);
+    sum = fmaf(left == nullptr ? 0 : *left, *right_at(work, n, k), sum);
+  }
+  return sum;
 }
 #endif
 
@@ -257,6 +305,9 @@ KERNEL(kThreads) {
   for_sums(sums, [&](int row, int column, Sum sum) {
     const int m = first_row + row, n = first_column + column;
     if (m >= work.rows || n >= work.columns) return;
+#if kProducts == 3
+    if (sum != sum) sum = exact_sum(work, m, n, begin, end);
+#endif
     take_sum(p, work, item, split, m, n, sum);
   });
 }

@@ -18,19 +18,20 @@ constexpr int64_t kPackBytes = 16;
 
 int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
 bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
+// Without tensor cores.
+bool is_plain(const TileProduct& product, int tf32_products) { return is_float(product) && tf32_products == 0; }
 
 // Bytes of the depth that a step brings.
-int64_t step_bytes(const TileProduct& product) {
+int64_t step_bytes(const TileProduct& product, int tf32_products) {
   constexpr int64_t kWide = 128, kNarrow = 64;
   const bool is_shallow = product.depth * bytes_of(product) <= kNarrow;
-  return is_float(product) || is_shallow ? kNarrow : kWide;
+  return is_plain(product, tf32_products) || is_shallow ? kNarrow : kWide;
 }
-int64_t step_depth(const TileProduct& product) { return step_bytes(product) / bytes_of(product); }
 
 // Turns that tiles take in shared memory, as far as two blocks fit beside each other.
 int stages_of(const TileProduct& product, const TileShape& shape) {
   constexpr int64_t kMost = 100 << 10;
-  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product);
+  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product, shape.tf32_products);
   return static_cast<int>(std::clamp<int64_t>(kMost / stage, 2, 4));
 }
 
@@ -61,7 +62,7 @@ class TileWriter {
                    static_cast<unsigned>((product_.columns + shape_.columns - 1) / shape_.columns),
                    static_cast<unsigned>(product_.item_count() * shape_.splits)};
     launch.shared_bytes = static_cast<unsigned>(int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
-                                                step_bytes(product_));
+                                                step_bytes(product_, shape_.tf32_products));
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
     const std::string taken = corrected + (shape_.splits > 1 ? partial_text(launch) : taken_text(launch));
@@ -92,10 +93,11 @@ class TileWriter {
   std::string settings_text() const {
     std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type), sum_type());
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
-    set("kIsFloat", is_float(product_) ? 1 : 0);
+    set("kIsFloat", is_plain(product_, shape_.tf32_products) ? 1 : 0);
+    set("kProducts", shape_.tf32_products);
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
-    set("kDepth", step_depth(product_));
+    set("kDepth", step_bytes(product_, shape_.tf32_products) / bytes_of(product_));
     set("kWarpRows", shape_.warp_rows);
     set("kWarpColumns", shape_.warp_columns);
     set("kStages", stages_of(product_, shape_));
@@ -234,25 +236,22 @@ constexpr std::array kForms = {Form{128, 128, 2, 4}, Form{128, 64, 4, 2}, Form{6
                                Form{32, 64, 2, 2},   Form{32, 32, 2, 2},  Form{16, 64, 1, 4}};
 constexpr std::array kFloatForms = {Form{128, 128, 2, 4}, Form{128, 64, 2, 4}, Form{64, 64, 2, 4}, Form{32, 32, 1, 4}};
 
-TileShape split(const TileProduct& product, const Form& form, int processors) {
+TileShape split(const TileProduct& product, const Form& form, int tf32_products, int processors) {
   constexpr int64_t kLeastSteps = 4;  // of a part
   constexpr int64_t kMostSplits = 16;
   const int64_t blocks = ((product.rows + form.rows - 1) / form.rows) *
                          ((product.columns + form.columns - 1) / form.columns) * product.item_count();
-  const int64_t steps = (product.depth + step_depth(product) - 1) / step_depth(product);
+  const int64_t step_depth = step_bytes(product, tf32_products) / bytes_of(product);
+  const int64_t steps = (product.depth + step_depth - 1) / step_depth;
   const int64_t wanted = std::min({processors / blocks, steps / kLeastSteps, kMostSplits});
-  return {form.rows, form.columns, form.warp_rows, form.warp_columns, static_cast<int>(std::max<int64_t>(wanted, 1))};
+  return {form.rows,    form.columns, form.warp_rows, form.warp_columns, static_cast<int>(std::max<int64_t>(wanted, 1)),
+          tf32_products};
 }
 
-}  // namespace
-
-int64_t TileProduct::item_count() const {
-  return std::accumulate(items.begin(), items.end(), int64_t{1}, std::multiplies<>());
-}
-
-std::vector<TileShape> tile_shapes(const TileProduct& product, int processors) {
+std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, int processors) {
   constexpr size_t kMostShapes = 4;
-  const std::span<const Form> forms = is_float(product) ? std::span<const Form>(kFloatForms) : kForms;
+  const bool has_plain_forms = is_plain(product, tf32_products);
+  const std::span<const Form> forms = has_plain_forms ? std::span<const Form>(kFloatForms) : kForms;
   // The largest tiles that give each processor one, and those around them; without such, the smallest.
   const auto blocks = [&](const Form& form) {
     return ((product.rows + form.rows - 1) / form.rows) * ((product.columns + form.columns - 1) / form.columns) *
@@ -265,11 +264,29 @@ std::vector<TileShape> tile_shapes(const TileProduct& product, int processors) {
   };
   auto best = std::ranges::find_if(forms, fits);
   if (best == forms.end()) best = std::ranges::max_element(forms, {}, blocks);
-  std::vector<TileShape> shapes = {split(product, *best, processors)};
+  std::vector<TileShape> shapes = {split(product, *best, tf32_products, processors)};
   for (auto other = best; other != forms.end() && shapes.size() < kMostShapes; ++other) {
-    if (other != best) shapes.push_back(split(product, *other, processors));
+    if (other != best) shapes.push_back(split(product, *other, tf32_products, processors));
   }
-  if (best != forms.begin() && shapes.size() < kMostShapes) shapes.push_back(split(product, *(best - 1), processors));
+  if (best != forms.begin() && shapes.size() < kMostShapes)
+    shapes.push_back(split(product, *(best - 1), tf32_products, processors));
+  return shapes;
+}
+
+}  // namespace
+
+int64_t TileProduct::item_count() const {
+  return std::accumulate(items.begin(), items.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, int processors) {
+  if (!is_float(product) || permitted == FloatProducts::exact) return shapes_of(product, 0, processors);
+  std::vector<TileShape> shapes = shapes_of(product, permitted == FloatProducts::tf32 ? 1 : 3, processors);
+  std::vector<TileShape> exact = shapes_of(product, 0, processors);
+  constexpr int64_t kManyProducts = int64_t{1} << 31;  // from here on, three on tensor cores are faster than one
+  const bool is_large = product.item_count() * product.rows * product.columns * product.depth >= kManyProducts;
+  if (permitted == FloatProducts::nearly_exact && !is_large) std::swap(shapes, exact);
+  shapes.insert(shapes.end(), exact.begin(), exact.end());
   return shapes;
 }
 

@@ -5,8 +5,18 @@
 namespace assay::engine::cuda {
 namespace {
 
-// The name of a shape among the variants: `128x64/2`, with the parts of the depth.
-std::string name_of(const TileShape& shape) { return fmt::format("{}x{}/{}", shape.rows, shape.columns, shape.splits); }
+// The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
+std::string name_of(const TileShape& shape) {
+  const std::string_view products = shape.tf32_products == 0 ? "" : shape.tf32_products == 1 ? "tf32:" : "tf32x3:";
+  return fmt::format("{}{}x{}/{}", products, shape.rows, shape.columns, shape.splits);
+}
+
+// Three products err by 2^-22 each: sums of many are off by more than that anyway.
+FloatProducts permitted(const Layer& layer, const TileProduct& product) {
+  constexpr int64_t kDeep = 64;
+  if (layer.permits_tf32) return FloatProducts::tf32;
+  return layer.is_strict || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
+}
 
 void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {
   const ConvGeometry& g = form.geometry;
@@ -60,7 +70,8 @@ std::vector<std::string> Tiled::variants(const Layer& layer) const {
   std::vector<std::string> names;
   const std::optional<Found> found = find(layer, false);
   if (!found) return names;
-  for (const TileShape& shape : tile_shapes(found->product, programs().card().multiprocessors())) {
+  for (const TileShape& shape :
+       tile_shapes(found->product, permitted(layer, found->product), programs().card().multiprocessors())) {
     names.push_back(name_of(shape));
   }
   return names;
@@ -69,7 +80,8 @@ std::vector<std::string> Tiled::variants(const Layer& layer) const {
 std::unique_ptr<Kernel> Tiled::make(const Layer& layer, std::string_view variant) const {
   std::optional<Found> found = find(layer, true);
   if (!found) return {};
-  for (const TileShape& shape : tile_shapes(found->product, programs().card().multiprocessors())) {
+  for (const TileShape& shape :
+       tile_shapes(found->product, permitted(layer, found->product), programs().card().multiprocessors())) {
     if (!variant.empty() && name_of(shape) != variant) continue;
     std::optional<Launches> launches = tile_launches(programs(), found->product, shape, std::move(found->site));
     return launches ? make_kernel(std::move(*launches)) : nullptr;
