@@ -21,7 +21,7 @@ class LaunchedKernel final : public Kernel {
   std::shared_ptr<const Launches> launches_;
 };
 
-uint64_t resolve(const Pointer& pointer, const Arguments& arguments) {
+uint64_t resolve(const Pointer& pointer, const Arguments& arguments, const Buffer& counters) {
   const auto offset = static_cast<uint64_t>(pointer.offset);
   switch (pointer.kind) {
     case Pointer::Kind::input:
@@ -30,6 +30,8 @@ uint64_t resolve(const Pointer& pointer, const Arguments& arguments) {
       return arguments.outputs[pointer.index].value + offset;
     case Pointer::Kind::workspace:
       return arguments.workspace.value + offset;
+    case Pointer::Kind::counters:
+      return counters.first.value;
     case Pointer::Kind::fixed:
       return offset;
   }
@@ -55,6 +57,13 @@ std::unique_ptr<Kernel> make_kernel(Launches launches) { return std::make_unique
 
 LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Arguments& arguments)
     : launches_(std::move(launches)) {
+  if (launches_->counter_bytes > 0) {
+    const Card& card = launches_->all.front().program->card();
+    counters_ = card.allocate(launches_->counter_bytes);
+    card.driver().check(card.api().set_words(counters_.first.value, 0, launches_->counter_bytes / sizeof(int32_t), nullptr),
+                        "counters");
+    card.driver().check(card.api().stream_wait(nullptr), "counters");
+  }
   for (const Launch& launch : launches_->all) {
     const size_t bytes = launch.pointers.size() * sizeof(uint64_t) + launch.numbers.size() * sizeof(int32_t);
     parameters_.emplace_back((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
@@ -71,7 +80,7 @@ void LaunchedCall::rebind(const Arguments& arguments) {
   for (size_t i = 0; i < launches_->all.size(); ++i) {
     std::byte* at = parameters_[i].data();
     for (const Pointer& pointer : launches_->all[i].pointers) {
-      addresses.push_back(resolve(pointer, arguments));
+      addresses.push_back(resolve(pointer, arguments, counters_));
       std::memcpy(at, &addresses.back(), sizeof addresses.back());
       at += sizeof addresses.back();
     }

@@ -10,9 +10,9 @@
 
 namespace assay::engine::cuda {
 
-// An address that a kernel is given: of an operand, a result or the workspace of the layer, or fixed.
+// An address that a kernel is given: of an operand, a result, the workspace or the counters of the layer, or fixed.
 struct Pointer {
-  enum class Kind : uint8_t { input, output, workspace, fixed };
+  enum class Kind : uint8_t { input, output, workspace, counters, fixed };
   Kind kind = Kind::fixed;
   uint32_t index = 0;
   int64_t offset = 0;  // bytes, or the fixed address itself
@@ -24,6 +24,7 @@ inline Pointer output_pointer(size_t index, int64_t offset = 0) {
   return {Pointer::Kind::output, static_cast<uint32_t>(index), offset};
 }
 inline Pointer workspace_pointer(int64_t offset = 0) { return {Pointer::Kind::workspace, 0, offset}; }
+inline Pointer counters_pointer() { return {Pointer::Kind::counters, 0, 0}; }
 inline Pointer fixed_pointer(Address address) { return {Pointer::Kind::fixed, 0, static_cast<int64_t>(address.value)}; }
 
 // One kernel and what it is given: its text's `struct Params { void* at[...]; int n[...]; }`.
@@ -46,6 +47,7 @@ struct Launches {
   std::vector<Launch> all;
   std::vector<Buffer> constants;
   uint64_t workspace_bytes = 0;
+  uint64_t counter_bytes = 0;  // of each call: zeros, which its launches leave as zeros
 };
 
 std::unique_ptr<Kernel> make_kernel(Launches launches);

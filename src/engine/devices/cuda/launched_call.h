@@ -20,6 +20,7 @@ class LaunchedCall final : public Call {
  private:
   std::shared_ptr<const Launches> launches_;
   std::vector<std::vector<std::byte>> parameters_;  // by launch
+  Buffer counters_;
   struct Binding {
     std::vector<uint64_t> addresses;
     uint64_t number;

@@ -186,6 +186,38 @@ TEST(CardLayers, Attention) {
       {"attention.rows"}, 5e-3);
 }
 
+// In tiles of queries and of keys that neither fills, by warps that share keys and by warps with queries of their own.
+TEST(CardLayers, AttentionOnTensorCores) {
+  const auto spelled = [](const char* type, int items, int rows) {
+    return fmt::format(
+        "g ({0}[{1},{2},32] q, {0}[{1},70,32] k, {0}[{1},70,48] v, {0}[1,{2},70] m) => ({0}[{1},{2},48] z) "
+        "<{0} s = {{0.35}}> {{ t = Transpose<perm = [0,2,1]>(k) a = MatMul(q, t) b = Mul(a, s) c = Add(b, m) d = "
+        "Softmax(c) z = MatMul(d, v) }}",
+        type, items, rows);
+  };
+  check(spelled("float16", 1, 40), {"attention.tiles"}, 5e-3);
+  check(spelled("float16", 4, 70), {"attention.tiles"}, 5e-3);
+  check(spelled("bfloat16", 2, 17), {"attention.tiles"}, 4e-2);
+}
+
+TEST(CardLayers, AttentionOnTensorCoresHidesKeys) {
+  const auto run = [](const std::string& text, const std::function<double(size_t)>& number) {
+    const OnCard model("<ir_version: 10, opset_import: [\"\" : 24]> " + text);
+    EXPECT_EQ(model.tactics(), std::vector<std::string>{"attention.tiles"});
+    engine::Context context(model.program(), {}, false);
+    EXPECT_EQ(difference(model.run(context, number), model.expected(number), 5e-3), "") << text;
+  };
+  constexpr const char* kCausal =
+      "g (float16[1,2,80,16] q, float16[1,2,80,16] k, float16[1,2,80,16] v) => (float16[1,2,80,16] z) { z = "
+      "Attention<is_causal = 1>(q, k, v) }";
+  run(kCausal, testing_support::sine);
+  // What is not seen counts nothing, even where it is no number.
+  run(kCausal, [](size_t i) { return i == 2 * 80 * 16 + 79 * 16 ? std::nan("") : testing_support::sine(i); });
+  run("g (float16[1,1,16,16] q, float16[1,1,16,16] k, float16[1,1,16,16] v, bool[16,16] m) => (float16[1,1,16,16] z) { z = "
+      "Attention(q, k, v, m) }",
+      [](size_t i) { return i < 3 * 256 ? testing_support::sine(i) : (i / 16 % 16 == 3 || i % 3 == 0 ? 0.0 : 1.0); });
+}
+
 TEST(CardLayers, Movement) {
   check("g (float[2,3] x, float[2,4] y) => (float[2,7] z) { z = Concat<axis = 1>(x, y) }", {"movement.concat"}, 0);
   check("g (float[4,6] x) => (float[6,4] z) { a = Transpose<perm = [1,0]>(x) z = Relu(a) }", {"elementwise.chain"}, 0);

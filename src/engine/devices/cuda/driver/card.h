@@ -62,6 +62,7 @@ class Program {
   Program& operator=(const Program&) = delete;
 
   Function function() const { return function_; }
+  const Card& card() const { return *card_; }
   // Lets the kernel have so much dynamic shared memory.
   void allow_shared(uint64_t bytes) const;
 

@@ -1,4 +1,5 @@
 // Attention, written out in operators or as the operator: a warp a query.
+#include <algorithm>
 #include <array>
 #include <limits>
 
@@ -26,6 +27,7 @@ class AttentionWriter {
  public:
   AttentionWriter(const Layer& layer, const AttentionGeometry& g) : layer_(layer), g_(g) {}
 
+  // A warp a query.
   Launches write(Programs& programs) {
     const unsigned shared = static_cast<unsigned>(programs.card().shared_bytes());
     const auto bytes = static_cast<unsigned>(g_.keys) * static_cast<unsigned>(sizeof(float));
@@ -36,10 +38,42 @@ class AttentionWriter {
     writer_.launch().shared_bytes = bytes * warps;
     for (const Named& named : operands()) add(named);
     add_numbers();
+    writer_.divisor("kRows", g_.rows);
+    writer_.number("kDepth", g_.depth);
+    writer_.number("kWidth", g_.width);
+    writer_.number("kPastKeys", g_.k_cache.past.exist() ? g_.k_cache.past_rows : 0);
+    writer_.constant("kPack", g_.depth % kPackedKeys == 0 ? kPackedKeys : 1);
     writer_.text(places_text());
     const int64_t queries = items() * g_.rows;
     writer_.number("kQueries", queries);
     launches.all.push_back(writer_.finish(programs, warps * 32, (queries + warps - 1) / warps, attention_text()));
+    keep(programs, g_.k_cache, g_.k, g_.depth, launches);
+    keep(programs, g_.v_cache, g_.v, g_.width, launches);
+    return launches;
+  }
+
+  // Queries and keys in tiles, on tensor cores.
+  Launches write_tiles(Programs& programs) {
+    constexpr int64_t kWarps = 4, kWarpRows = 16, kKeyTile = 64, kPad = 8;
+    const auto tiles_of = [&](int64_t queries) { return (g_.rows + queries - 1) / queries; };
+    const bool is_large = items() * tiles_of(kWarps * kWarpRows) >= programs.card().multiprocessors();
+    const int64_t query_warps = is_large ? kWarps : 1;
+    const int64_t queries = query_warps * kWarpRows;
+    const int64_t elements = (queries + 2 * kKeyTile) * (g_.depth + kPad) + 2 * kKeyTile * (g_.width + kPad);
+    const int64_t joined = kWarps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
+    writer_.launch().shared_bytes = static_cast<unsigned>(std::max(elements * int64_t{sizeof(uint16_t)}, joined));
+    for (const Named& named : operands()) add(named);
+    writer_.text("typedef K T;\n");
+    add_numbers();
+    writer_.number("kRows", g_.rows);
+    writer_.constant("kDepth", g_.depth);
+    writer_.constant("kWidth", g_.width);
+    writer_.constant("kQueryWarps", query_warps);
+    writer_.constant("kKeyWarps", kWarps / query_warps);
+    writer_.divisor("kTiles", tiles_of(queries));
+    writer_.text(places_text());
+    Launches launches;
+    launches.all.push_back(writer_.finish(programs, kWarps * 32, items() * tiles_of(queries), attention_tiles_text()));
     keep(programs, g_.k_cache, g_.k, g_.depth, launches);
     keep(programs, g_.v_cache, g_.v, g_.width, launches);
     return launches;
@@ -87,15 +121,10 @@ class AttentionWriter {
   }
 
   void add_numbers() {
-    writer_.divisor("kRows", g_.rows);
     writer_.number("kKeys", g_.keys);
-    writer_.number("kDepth", g_.depth);
-    writer_.number("kWidth", g_.width);
     writer_.number("kPast", g_.past);
-    writer_.number("kPastKeys", g_.k_cache.past.exist() ? g_.k_cache.past_rows : 0);
     writer_.real("kScaleBy", g_.scale);
     writer_.real("kHidden", g_.hidden);
-    writer_.constant("kPack", g_.depth % kPackedKeys == 0 ? kPackedKeys : 1);
     writer_.constant("kDivides", g_.divides ? 1 : 0);
     writer_.constant("kIsCausal", g_.is_causal ? 1 : 0);
     writer_.constant("kHasMask", g_.mask.exist() ? 1 : 0);
@@ -164,6 +193,38 @@ class AttentionWriter {
   KernelWriter writer_;
 };
 
+bool is_known(const Layer& layer, const AttentionGeometry& g) {
+  int64_t queries = g.rows;
+  for (const int64_t dim : g.items) queries *= dim;
+  for (const Matrices* const each : {&g.q, &g.k, &g.v, &g.mask, &g.k_cache.past, &g.v_cache.past}) {
+    if (each->exist() && !is_short_float(layer.inputs[static_cast<size_t>(each->input)].dtype)) return false;
+  }
+  return queries > 0 && g.keys > 0 && queries < kMostNumbers && g.keys < kMostNumbers;
+}
+
+class AttentionTiles final : public Operation {
+ public:
+  using Operation::Operation;
+  std::string_view name() const override { return "attention.tiles"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    const std::optional<AttentionGeometry> g = attention_geometry(layer);
+    if (!g || !is_known(layer, *g) || !suits(layer, *g)) return {};
+    return make_kernel(AttentionWriter(layer, *g).write_tiles(programs()));
+  }
+
+ private:
+  static bool suits(const Layer& layer, const AttentionGeometry& g) {
+    constexpr int64_t kLeastRows = 8, kMostDepth = 128, kStep = 16;
+    const tensor::DType type = layer.inputs[static_cast<size_t>(g.q.input)].dtype;
+    const auto is_alike = [&](const Matrices& each) {
+      return layer.inputs[static_cast<size_t>(each.input)].dtype == type && each.column == 1 && each.row <= kMostNumbers;
+    };
+    const auto has_steps = [](int64_t size) { return size % kStep == 0 && size <= kMostDepth; };
+    return type != tensor::DType::float32 && is_alike(g.q) && is_alike(g.k) && is_alike(g.v) && g.out.column == 1 &&
+           g.rows >= kLeastRows && has_steps(g.depth) && has_steps(g.width) && !g.k_cache.past.exist();
+  }
+};
+
 class Attention final : public Operation {
  public:
   using Operation::Operation;
@@ -175,19 +236,10 @@ class Attention final : public Operation {
     return launches.all.empty() ? nullptr : make_kernel(std::move(launches));
   }
 
- private:
-  static bool is_known(const Layer& layer, const AttentionGeometry& g) {
-    int64_t queries = g.rows;
-    for (const int64_t dim : g.items) queries *= dim;
-    for (const Matrices* const each : {&g.q, &g.k, &g.v, &g.mask, &g.k_cache.past, &g.v_cache.past}) {
-      if (each->exist() && !is_short_float(layer.inputs[static_cast<size_t>(each->input)].dtype)) return false;
-    }
-    return queries > 0 && g.keys > 0 && queries < kMostNumbers && g.keys < kMostNumbers;
-  }
 };
 
 }  // namespace
 
-KernelFamily cuda_kernel_attention() { return family_of<Attention>(); }
+KernelFamily cuda_kernel_attention() { return family_of<AttentionTiles, Attention>(); }
 
 }  // namespace assay::engine::cuda

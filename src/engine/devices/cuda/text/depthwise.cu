@@ -27,5 +27,10 @@ KERNEL(kThreads) {
     }
   }
 #pragma unroll
-  for (int i = 0; i < kPack; ++i) finish(p, pixel * (uint32)kChannels + channel + (uint32)i, sums[i]);
+  for (int i = 0; i < kPack; i += kTaken) {
+    Pack<float, kTaken> given;
+#pragma unroll
+    for (int e = 0; e < kTaken; ++e) given.e[e] = sums[i + e];
+    finish(p, pixel * (uint32)kChannels + channel + (uint32)i, given);
+  }
 }

@@ -65,6 +65,13 @@ DEVICE void load_four(uint32* to, const void* row) {
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(at));
 }
+// The same of elements of 16 bits with rows and columns exchanged.
+DEVICE void load_four_turned(uint32* to, const void* row) {
+  const uint32 at = (uint32)__cvta_generic_to_shared(row);
+  asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
+               : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
+               : "r"(at));
+}
 // 16 rows by 8 columns of sums, over 32 bytes of depth.
 DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, half) {
   asm volatile(
@@ -104,6 +111,11 @@ DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, uint8) { 
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+// Makes what this thread has written known to other blocks, before what it writes from now on.
+DEVICE void publish() { __threadfence(); }
+// Counts blocks: the number before.
+DEVICE int next_number(int* counter) { return atomicAdd(counter, 1); }
+DEVICE uint32 blocks_y() { return gridDim.y; }
 DEVICE uint32 thread_index() { return threadIdx.x; }
 DEVICE uint32 block_x() { return blockIdx.x; }
 DEVICE uint32 block_y() { return blockIdx.y; }
@@ -186,4 +198,13 @@ DEVICE float warp_sum(float x) {
 DEVICE float warp_largest(float x) {
   for (int distance = 16; distance > 0; distance /= 2) x = larger(x, from_lane(x, distance));
   return x;
+}
+// Copies 16 bytes into shared memory, done after wait_copies(); elements that are `otherwise` from null.
+template <typename T>
+DEVICE void copy_or_fill(T* to, const T* from, T otherwise) {
+  constexpr int kCount = 16 / (int)sizeof(T);
+  if (from != nullptr && is_even<T, kCount>(from)) return copy_later(to, from);
+  Pack<T, kCount> pack;
+  for (int e = 0; e < kCount; ++e) pack.e[e] = from == nullptr ? otherwise : from[e];
+  *(Pack<T, kCount>*)to = pack;
 }

@@ -9,6 +9,7 @@ std::string_view machine_text();   // instructions and types, in front of all ot
 std::string_view elements_text();  // operations on elements
 std::string_view rows_text();      // sums and extremes of a block
 std::string_view attention_text();
+std::string_view attention_tiles_text();
 std::string_view depthwise_text();
 std::string_view gather_text();
 std::string_view gather_elements_text();

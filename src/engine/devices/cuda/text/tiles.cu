@@ -1,7 +1,8 @@
 // Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
 // results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
 // the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
-// kIsWindow, kLeftPacks, kRightPacks, kRightTurned; kSplits; and `finish(p, first, given)`, which takes result `first`.
+// kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned;
+// kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 #define kThreads (32 * kWarpRows * kWarpColumns)
 #define kPack (16 / (int)sizeof(T))
 #define kChunks (kDepth / kPack)
@@ -58,18 +59,31 @@ DEVICE T nothing() {
   T zero = {kZeroCode};
   return zero;
 }
-// Copies a pack into shared memory, done after wait_copies(); `otherwise` from null.
-DEVICE void copy_or_fill(T* to, const T* from, T otherwise) {
-  if (from != nullptr && is_even<T, kPack>(from)) return copy_later(to, from);
-  Pack<T, kPack> pack;
-  for (int e = 0; e < kPack; ++e) pack.e[e] = from == nullptr ? otherwise : from[e];
-  *(Pack<T, kPack>*)to = pack;
+#if kIsWindow && kStepInTap
+// The place of the window that a step looks through.
+struct Tap {
+  int y, x, channel;
+};
+DEVICE Tap tap_of(const Work& work, int k) {
+  const uint32 tap = quotient((uint32)k, work.by_channels);
+  const uint32 y = quotient(tap, work.by_taps);
+  return {(int)y * work.dilation_y, (int)(tap - y * work.by_taps.divisor) * work.dilation_x,
+          k - (int)(tap * work.by_channels.divisor)};
 }
+DEVICE const T* left_through(const Work& work, const Row& row, const Tap& tap) {
+  const int y = row.y + tap.y, x = row.x + tap.x;
+  if (!row.is_there || (uint32)y >= (uint32)work.height || (uint32)x >= (uint32)work.width) return nullptr;
+  return row.first + ((int64)y * work.width + x) * work.pixel + tap.channel;
+}
+#endif
 
 // Brings the tiles of one step into shared memory.
 DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int k, T* left, T* right) {
   const int thread = (int)thread_index();
   const int kLeft = kRows * kChunks, kRight = kColumns * kChunks;
+#if kIsWindow && kStepInTap
+  const Tap tap = tap_of(work, k);
+#endif
 #pragma unroll
   for (int i = 0; i < (kLeft + kThreads - 1) / kThreads; ++i) {
     const int piece = thread + i * kThreads;
@@ -77,7 +91,12 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
     const int row = piece / kChunks, chunk = piece % kChunks;
     T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kLeftPacks) {
+#if kIsWindow && kStepInTap
+      const T* const from = left_through(work, rows[i], tap);
+      copy_or_fill(to, from == nullptr ? from : from + chunk * kPack, nothing());
+#else
       copy_or_fill(to, left_at(work, rows[i], k + chunk * kPack), nothing());
+#endif
     } else {
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {
@@ -148,7 +167,7 @@ DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
 }
 // Calls take(row, column, sum) for each sum of the thread.
 template <typename Take>
-DEVICE void for_sums(const Sums& sums, Take take) {
+DEVICE void for_sums(Sums& sums, Take take) {
   const int row = (int)thread_index() / 16, column = (int)thread_index() % 16;
 #pragma unroll
   for (int r = 0; r < kThreadRows; ++r) {
@@ -233,7 +252,7 @@ DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
   }
 }
 template <typename Take>
-DEVICE void for_sums(const Sums& sums, Take take) {
+DEVICE void for_sums(Sums& sums, Take take) {
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
   const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
 #pragma unroll
@@ -260,6 +279,42 @@ DEVICE float exact_sum(const Work& work, int m, int n, int begin, int end) {
     sum = fmaf(left == nullptr ? 0 : *left, *right_at(work, n, k), sum);
   }
   return sum;
+}
+#endif
+
+// Elements from row to row of a tile of sums: rows that are written at once lie in other banks.
+#define kTileStride (kColumns + 8)
+
+#if kSplits > 1
+// Writes the sums of a part of the depth. True for the last block of a tile, whose tile then has the sums of all parts,
+// which are always added in the same order.
+DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
+  const int number = (item * (int)blocks_y() + (int)block_y()) * (int)blocks_x() + (int)block_x();
+  Sum* const all = parts(p) + (int64)number * kSplits * (kRows * kColumns);
+  SHARED int is_last;
+  for (int i = (int)thread_index() * 4; i < kRows * kColumns; i += kThreads * 4) {
+    const Sum* const from = tile + i / kColumns * kTileStride + i % kColumns;
+    *(Pack<Sum, 4>*)(all + split * (kRows * kColumns) + i) = *(const Pack<Sum, 4>*)from;
+  }
+  publish();
+  meet();
+  if (thread_index() == 0) {
+    is_last = next_number(counters(p) + number) == kSplits - 1;
+    if (is_last) counters(p)[number] = 0;
+  }
+  meet();
+  if (!is_last) return false;
+  publish();
+  for (int i = (int)thread_index() * 4; i < kRows * kColumns; i += kThreads * 4) {
+    Pack<Sum, 4> sum = *(const Pack<Sum, 4>*)(all + i);
+    for (int part = 1; part < kSplits; ++part) {
+      const Pack<Sum, 4> more = *(const Pack<Sum, 4>*)(all + part * (kRows * kColumns) + i);
+      for (int e = 0; e < 4; ++e) sum.e[e] += more.e[e];
+    }
+    *(Pack<Sum, 4>*)(tile + i / kColumns * kTileStride + i % kColumns) = sum;
+  }
+  meet();
+  return true;
 }
 #endif
 
@@ -302,12 +357,23 @@ KERNEL(kThreads) {
     const int stage = (step - begin) % kStages;
     multiply_tiles(shared + stage * kStage, shared + stage * kStage + kLeft, sums);
   }
-  for_sums(sums, [&](int row, int column, Sum sum) {
-    const int m = first_row + row, n = first_column + column;
-    if (m >= work.rows || n >= work.columns) return;
 #if kProducts == 3
-    if (sum != sum) sum = exact_sum(work, m, n, begin, end);
-#endif
-    take_sum(p, work, item, split, m, n, sum);
+  for_sums(sums, [&](int row, int column, Sum& sum) {
+    const int m = first_row + row, n = first_column + column;
+    if (sum != sum && m < work.rows && n < work.columns) sum = exact_sum(work, m, n, begin, end);
   });
+#endif
+  wait_copies<0>();
+  meet();
+  Sum* const tile = (Sum*)memory;  // whose threads take neighbours from it
+  for_sums(sums, [&](int row, int column, Sum sum) { tile[row * kTileStride + column] = sum; });
+  meet();
+#if kSplits > 1
+  if (!adds_parts(p, item, split, tile)) return;
+#endif
+  for (int i = (int)thread_index(); i < kRows * kColumns / kTaken; i += kThreads) {
+    const int row = i / (kColumns / kTaken), column = i % (kColumns / kTaken) * kTaken;
+    const int m = first_row + row, n = first_column + column;
+    if (m < work.rows && n < work.columns) take(p, work, item, m, n, *(const Pack<Sum, kTaken>*)(tile + row * kTileStride + column));
+  }
 }

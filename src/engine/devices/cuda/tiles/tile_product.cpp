@@ -46,49 +46,36 @@ class TileWriter {
     launches.constants = product_.constants;
     launches.all.push_back(products(programs));
     if (shape_.splits > 1) {
-      launches.all.push_back(sums(programs));
-      launches.workspace_bytes = static_cast<uint64_t>(results() * shape_.splits) * sizeof(int32_t);
+      const auto& grid = launches.all.front().grid;
+      const uint64_t tiles = uint64_t{grid[0]} * grid[1] * (grid[2] / static_cast<unsigned>(shape_.splits));
+      launches.counter_bytes = tiles * sizeof(int32_t);
+      launches.workspace_bytes = tiles * static_cast<uint64_t>(shape_.splits * shape_.rows * shape_.columns) * sizeof(int32_t);
     }
     return launches;
   }
 
  private:
-  int64_t results() const { return product_.item_count() * product_.rows * product_.columns; }
-
   Launch products(Programs& programs) {
     Launch launch;
     launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns);
     launch.grid = {static_cast<unsigned>((product_.rows + shape_.rows - 1) / shape_.rows),
                    static_cast<unsigned>((product_.columns + shape_.columns - 1) / shape_.columns),
                    static_cast<unsigned>(product_.item_count() * shape_.splits)};
-    launch.shared_bytes = static_cast<unsigned>(int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
-                                                step_bytes(product_, shape_.tf32_products));
+    const int64_t stages = int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
+                           step_bytes(product_, shape_.tf32_products);
+    constexpr int64_t kTilePad = 8;  // of tiles.cu
+    const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
+    launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
-    const std::string taken = corrected + (shape_.splits > 1 ? partial_text(launch) : taken_text(launch));
+    const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() +
                                   std::string(tile_work_text()) + work + taken + std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
 
-  // Adds the parts of the depth up, always in the same order, and finishes each result.
-  Launch sums(Programs& programs) {
-    Launch launch;
-    launch.threads = kElementThreads;
-    launch.grid[0] = blocks_of(results());
-    launch.pointers.push_back(workspace_pointer());
-    launch.add(results());
-    const std::string finish = finish_text(site_, launch, plain_type());
-    std::string kernel = fmt::format("KERNEL({}) {{\n", kElementThreads);
-    kernel += fmt::format("  const uint32 first = block_x() * {} + thread_index();\n", kElementThreads);
-    kernel += "  if (first >= (uint32)p.n[0]) return;\n\n";
-    kernel += fmt::format("  const {0}* const parts = (const {0}*)p.at[0];\n  {0} given = 0;\n", sum_type());
-    kernel += fmt::format("  for (int i = 0; i < {}; ++i) given += parts[(int64)i * p.n[0] + first];\n", shape_.splits);
-    kernel += fmt::format("  finish(p, first, ({})given);\n}}\n", plain_type());
-    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + finish + kernel);
-    return launch;
-  }
+  int64_t step_depth() const { return step_bytes(product_, shape_.tf32_products) / bytes_of(product_); }
 
   std::string settings_text() const {
     std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type), sum_type());
@@ -97,13 +84,15 @@ class TileWriter {
     set("kProducts", shape_.tf32_products);
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
-    set("kDepth", step_bytes(product_, shape_.tf32_products) / bytes_of(product_));
+    set("kDepth", step_depth());
     set("kWarpRows", shape_.warp_rows);
     set("kWarpColumns", shape_.warp_columns);
     set("kStages", stages_of(product_, shape_));
     set("kSplits", shape_.splits);
     set("kZeroCode", product_.zero_code);
     set("kIsWindow", product_.windows ? 1 : 0);
+    const ConvGeometry* const g = product_.windows ? &*product_.windows : nullptr;
+    set("kStepInTap", g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0 ? 1 : 0);
     set("kLeftPacks", left_packs() ? 1 : 0);
     set("kRightPacks", packs(product_.right) ? 1 : 0);
     set("kRightTurned", product_.right.along == 1 && product_.right.depth != 1 ? 1 : 0);
@@ -197,16 +186,12 @@ class TileWriter {
   // The column of result n of an item among those of all items.
   static std::string_view column() { return "(item) * work.columns + (n)"; }
 
-  // `take_sum` of parts of the depth.
-  std::string partial_text(Launch& launch) const {
+  // `parts` and `counters`: memory for sums of parts of the depth, and for the number of those that are there.
+  std::string parts_text(Launch& launch) const {
     const size_t at = launch.pointers.size();
     launch.pointers.push_back(workspace_pointer());
-    const size_t count = launch.numbers.size();
-    launch.add(results());
-    return fmt::format(
-        "#define take_sum(p, work, item, split, m, n, sum) \\\n"
-        "  (({}*)p.at[{}])[(int64)(split) * p.n[{}] + {}] = split == 0 ? corrected(sum, {}) : (sum)\n",
-        sum_type(), at, count, place(), column());
+    launch.pointers.push_back(counters_pointer());
+    return fmt::format("#define parts(p) (({}*)p.at[{}])\n#define counters(p) ((int*)p.at[{}])\n", sum_type(), at, at + 1);
   }
 
   // The place of result (m, n) of an item in the order of the result's memory.
@@ -216,11 +201,15 @@ class TileWriter {
                             : "((uint32)(item) * (uint32)work.rows + (uint32)(m)) * (uint32)work.columns + (uint32)(n)";
   }
 
-  // `finish`, and `take_sum` that calls it.
+  // `finish`, and `take` that calls it.
   std::string taken_text(Launch& launch) const {
     return finish_text(site_, launch, plain_type()) +
-           fmt::format("#define take_sum(p, work, item, split, m, n, sum) finish(p, {}, ({})corrected(sum, {}))\n",
-                       place(), plain_type(), column());
+           fmt::format(
+               "DEVICE void take(const Params& p, const Work& work, int item, int m, int n, const Pack<Sum, kTaken>& given) {{\n"
+               "  Pack<{0}, kTaken> all;\n#pragma unroll\n"
+               "  for (int i = 0; i < kTaken; ++i) all.e[i] = ({0})corrected(given.e[i], {1} + i);\n"
+               "  finish(p, {2}, all);\n}}\n",
+               plain_type(), column(), place());
   }
 
   const TileProduct& product_;
@@ -290,6 +279,12 @@ std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts per
   return shapes;
 }
 
+// Neighbouring columns that a thread takes at once: none begins a row in the middle.
+int64_t taken_at_once(int64_t columns) {
+  constexpr int64_t kMost = 8;
+  return std::gcd(columns, kMost);
+}
+
 std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,
                                       ElementSite site) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
@@ -297,7 +292,7 @@ std::optional<Launches> tile_launches(Programs& programs, const TileProduct& pro
   const int64_t results = product.item_count() * product.rows * product.columns;
   const bool fits = product.rows * product.depth <= kMost || product.windows;
   if (!fits || results > kMost || product.depth > kMost || product.item_count() * shape.splits > kMostGrid ||
-      (product.columns + shape.columns - 1) / shape.columns > kMostGrid || !site.find_walk(1)) {
+      (product.columns + shape.columns - 1) / shape.columns > kMostGrid || !site.find_walk(taken_at_once(product.columns))) {
     return std::nullopt;
   }
   return TileWriter(product, shape, std::move(site)).write(programs);

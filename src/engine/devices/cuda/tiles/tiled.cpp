@@ -31,6 +31,12 @@ void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, Ti
   product.right.pointer = fixed_pointer(product.constants.back().first);
 }
 
+// True for a window of one pixel that sees each of the picture once: a product of matrices.
+bool is_pointwise(const ConvGeometry& g) {
+  return g.kernel_height * g.kernel_width == 1 && g.groups == 1 && g.stride_y == 1 && g.stride_x == 1 &&
+         g.out_height == g.height && g.out_width == g.width && g.pad_top == 0 && g.pad_left == 0;
+}
+
 }  // namespace
 
 int64_t padded_depth(int64_t depth, tensor::DType dtype) {
@@ -63,6 +69,10 @@ std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionF
                       .windows = g,
                       .pixel = g.channels};
   set_filters(layer, form, packs, product);
+  if (is_pointwise(g)) {
+    product.windows.reset();
+    product.left = {input_pointer(static_cast<size_t>(form.data)), product.pixel, 1, {0}};
+  }
   return product;
 }
 

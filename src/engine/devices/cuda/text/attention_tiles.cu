@@ -1,0 +1,222 @@
+// softmax(q * k * scale + mask) * v on tensor cores: a block takes 16 queries for each of kQueryWarps warps, and all keys
+// in tiles, of which each of kKeyWarps warps takes its part; what these find is joined in their order at the end.
+#define kQueries (16 * kQueryWarps)
+#define kKeyTile 64
+#define kWarpKeys (kKeyTile / kKeyWarps)
+#define kKeyColumns (kWarpKeys / 8)
+#define kOutColumns (kWidth / 8)
+#define kKStride (kDepth + 8)  // rows that are read at once lie in other banks
+#define kVStride (kWidth + 8)
+#define kJoinStride (kWidth + 2)
+
+// Rows of a matrix into shared memory, with zeros in the place of those that are not there.
+DEVICE void load_rows(T* to, int stride, const T* from, int step, int first, int rows, int count, int width) {
+  for (int i = (int)thread_index(); i < rows * (width / 8); i += kThreads) {
+    const int row = i / (width / 8), column = i % (width / 8) * 8;
+    const T* const at = from + (int64)(first + row) * step + column;
+    copy_or_fill(to + row * stride + column, first + row < count ? at : nullptr, T());
+  }
+}
+
+// Keys that a row of queries sees.
+DEVICE int seen_by(const Params& p, const Places& at, int row) {
+  int seen = kKeys;
+  int past = kPast;
+  if (kHasLast) {
+    const int last = kLast[at.last];
+    seen = last + 1 < seen ? last + 1 : seen;
+    if (kEndsWithLast) past = last + 1 - kRows;
+  }
+  if (kIsCausal && past + row + 1 < seen) seen = past + row + 1;
+  return seen < 0 ? 0 : seen;
+}
+
+DEVICE float score_of(const Params& p, const Places& at, float sum, int row, int key) {
+  float score = kDivides ? sum / kScaleBy : sum * kScaleBy;
+  if (kHasConditions) {
+    const bool hides = (kConditions[at.conditions + (int64)row * kConditionsRow + (int64)key * kConditionsColumn] != 0) ==
+                       (kHiddenWhere != 0);
+    if (hides) score = kReplaces ? kHidden : score + kHidden;
+  }
+  if (kHasMask) score += widened(kMask[at.mask + (int64)row * kMaskRow + (int64)key * kMaskColumn]);
+  return score;
+}
+
+DEVICE uint32 pair_of(float a, float b, half) { return (uint32)half_of_float(a) | (uint32)half_of_float(b) << 16; }
+DEVICE uint32 pair_of(float a, float b, bfloat) { return (uint32)bfloat_of_float(a) | (uint32)bfloat_of_float(b) << 16; }
+
+// What a warp knows of its 16 queries so far; a thread has two of them.
+struct Found {
+  float largest[2], sum[2];
+  float out[kOutColumns][4];
+};
+
+// The greatest number of a row so far, without which its weights are taken.
+DEVICE float base_of(float largest) { return largest == -kInfinity ? 0.0f : largest; }
+
+DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], const T* k, const T* v, int first_row,
+                     int first_key, const int* seen, Found& found) {
+  const int lane = (int)thread_index() % 32;
+  float scores[kKeyColumns][4];
+#pragma unroll
+  for (int c = 0; c < kKeyColumns; c += 2) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) scores[c][i] = scores[c + 1][i] = 0;
+#pragma unroll
+    for (int step = 0; step < kDepth / 16; ++step) {
+      uint32 four[4];
+      load_four(four, k + (c * 8 + lane % 8 + lane / 16 * 8) * kKStride + step * 16 + lane / 8 % 2 * 8);
+      multiply_add(scores[c], q[step], four, T());
+      multiply_add(scores[c + 1], q[step], four + 2, T());
+    }
+  }
+  float largest[2] = {found.largest[0], found.largest[1]};
+#pragma unroll
+  for (int c = 0; c < kKeyColumns; ++c) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int key = first_key + c * 8 + lane % 4 * 2 + i % 2;
+      const bool is_seen = key < seen[i / 2];
+      scores[c][i] = is_seen ? score_of(p, at, scores[c][i], first_row + lane / 4 + i / 2 * 8, key) : -kInfinity;
+      largest[i / 2] = larger(largest[i / 2], scores[c][i]);
+    }
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    largest[r] = larger(largest[r], from_lane(largest[r], 1));
+    largest[r] = larger(largest[r], from_lane(largest[r], 2));
+    const float kept = expf(found.largest[r] - base_of(largest[r]));
+    found.largest[r] = largest[r];
+    found.sum[r] *= kept;
+#pragma unroll
+    for (int c = 0; c < kOutColumns; ++c) {
+      found.out[c][2 * r] *= kept;
+      found.out[c][2 * r + 1] *= kept;
+    }
+  }
+#pragma unroll
+  for (int c = 0; c < kKeyColumns; ++c) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      scores[c][i] = expf(scores[c][i] - base_of(largest[i / 2]));
+      found.sum[i / 2] += scores[c][i];
+    }
+  }
+#pragma unroll
+  for (int step = 0; step < kWarpKeys / 16; ++step) {
+    const float* const left = scores[2 * step];
+    const float* const right = scores[2 * step + 1];
+    const uint32 weights[4] = {pair_of(left[0], left[1], T()), pair_of(left[2], left[3], T()),
+                               pair_of(right[0], right[1], T()), pair_of(right[2], right[3], T())};
+#pragma unroll
+    for (int c = 0; c < kOutColumns; c += 2) {
+      uint32 four[4];
+      load_four_turned(four, v + (step * 16 + lane % 16) * kVStride + c * 8 + lane / 16 * 8);
+      multiply_add(found.out[c], weights, four, T());
+      multiply_add(found.out[c + 1], weights, four + 2, T());
+    }
+  }
+}
+
+DEVICE float share_of(float largest, float sum) {
+  const bool is_nothing = largest == -kInfinity || sum != sum;
+  if ((kZeroesNothing && largest == -kInfinity) || (kZeroesNoNumber && is_nothing)) return 0;
+  return 1.0f / sum;
+}
+DEVICE Out shared_out(float made, float share) { return Narrow<Out>::of(share == 0 ? 0.0f : made * share); }
+
+KERNEL(kThreads) {
+  DYNAMIC_SHARED(memory);
+  T* const q = (T*)memory;
+  T* const k = q + kQueries * kKStride;
+  T* const v = k + 2 * kKeyTile * kKStride;
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
+  const int key_warp = warp % kKeyWarps;
+  const uint32 item = quotient(block_x(), kTiles);
+  const int first_query = (int)(block_x() - item * kTiles.divisor) * kQueries;
+  const int first_row = first_query + warp / kKeyWarps * 16;
+  const Places at = places_of(p, item);
+  const int last_query = first_query + kQueries < kRows ? first_query + kQueries : kRows;
+  const int most = seen_by(p, at, last_query - 1);
+  const int tiles = (most + kKeyTile - 1) / kKeyTile;
+
+  load_rows(q, kKStride, kQ + at.q, kQRow, first_query, kQueries, kRows, kDepth);
+  if (tiles > 0) {
+    load_rows(k, kKStride, kK + at.k, kKRow, 0, kKeyTile, kKeys, kDepth);
+    load_rows(v, kVStride, kV + at.v, kVRow, 0, kKeyTile, kKeys, kWidth);
+  }
+  end_copies();
+  const int seen[2] = {seen_by(p, at, first_row + lane / 4), seen_by(p, at, first_row + lane / 4 + 8)};
+  Found found = {{-kInfinity, -kInfinity}, {0, 0}, {}};
+  uint32 queries[kDepth / 16][4];
+  for (int tile = 0; tile < tiles; ++tile) {
+    const int now = tile % 2, next = 1 - now;
+    if (tile + 1 < tiles) {
+      const int first = (tile + 1) * kKeyTile;
+      load_rows(k + next * kKeyTile * kKStride, kKStride, kK + at.k, kKRow, first, kKeyTile, kKeys, kDepth);
+      load_rows(v + next * kKeyTile * kVStride, kVStride, kV + at.v, kVRow, first, kKeyTile, kKeys, kWidth);
+    }
+    end_copies();
+    wait_copies<1>();
+    meet();
+    if (tile == 0) {
+#pragma unroll
+      for (int step = 0; step < kDepth / 16; ++step) {
+        load_four(queries[step], q + (warp / kKeyWarps * 16 + lane % 16) * kKStride + step * 16 + lane / 16 * 8);
+      }
+    }
+    const int keys = key_warp * kWarpKeys;
+    add_keys(p, at, queries, k + (now * kKeyTile + keys) * kKStride, v + (now * kKeyTile + keys) * kVStride, first_row,
+             tile * kKeyTile + keys, seen, found);
+    meet();
+  }
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    found.sum[r] += from_lane(found.sum[r], 1);
+    found.sum[r] += from_lane(found.sum[r], 2);
+  }
+#if kKeyWarps == 1
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    const int row = first_row + lane / 4 + r * 8;
+    if (row >= kRows) continue;
+    const float share = share_of(found.largest[r], found.sum[r]);
+    Out* const out = kOut + at.out + (int64)row * kOutRow + lane % 4 * 2;
+#pragma unroll
+    for (int c = 0; c < kOutColumns; ++c) {
+      const Pack<Out, 2> pair = {shared_out(found.out[c][2 * r], share), shared_out(found.out[c][2 * r + 1], share)};
+      store_pack<Out, 2>(out + c * 8, pair);
+    }
+  }
+#else
+  wait_copies<0>();
+  meet();
+  float* const join = (float*)memory;  // by warp and row: results, their sum and their greatest number
+#pragma unroll
+  for (int r = 0; r < 2; ++r) {
+    float* const mine = join + (warp * 16 + lane / 4 + r * 8) * kJoinStride;
+#pragma unroll
+    for (int c = 0; c < kOutColumns; ++c) {
+      mine[c * 8 + lane % 4 * 2] = found.out[c][2 * r];
+      mine[c * 8 + lane % 4 * 2 + 1] = found.out[c][2 * r + 1];
+    }
+    mine[kWidth] = found.sum[r];
+    mine[kWidth + 1] = found.largest[r];
+  }
+  meet();
+  for (int i = (int)thread_index(); i < kQueries * kWidth; i += kThreads) {
+    const int query = i / kWidth, column = i % kWidth;
+    if (first_query + query >= kRows) continue;
+    const float* const first = join + (query / 16 * kKeyWarps * 16 + query % 16) * kJoinStride;
+    float largest = -kInfinity, sum = 0, made = 0;
+    for (int w = 0; w < kKeyWarps; ++w) largest = larger(largest, first[w * 16 * kJoinStride + kWidth + 1]);
+    for (int w = 0; w < kKeyWarps; ++w) {
+      const float* const part = first + w * 16 * kJoinStride;
+      const float kept = expf(part[kWidth + 1] - base_of(largest));
+      sum += part[kWidth] * kept;
+      made += part[column] * kept;
+    }
+    kOut[at.out + (int64)(first_query + query) * kOutRow + column] = shared_out(made, share_of(largest, sum));
+  }
+#endif
+}
