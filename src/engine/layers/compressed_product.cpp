@@ -51,12 +51,12 @@ class Matcher : GraphReader {
   bool set_data(ir::ValueId data) {
     const std::optional<TensorDesc> desc = find_desc(model_, inference_, data);
     found_.data = data;
-    return desc && desc->dtype == DType::float32 && desc->dims.size() >= 2 && desc->count() > 0;
+    return desc && desc->dtype == found_.dtype && desc->dims.size() >= 2 && desc->count() > 0;
   }
   bool has_room_for_bias() const {
     if (!found_.bias.valid()) return true;
     const std::optional<TensorDesc> desc = find_desc(model_, inference_, found_.bias);
-    return desc && desc->dtype == DType::float32 && !desc->dims.empty() && desc->dims.back() == found_.columns &&
+    return desc && desc->dtype == found_.dtype && !desc->dims.empty() && desc->dims.back() == found_.columns &&
            desc->count() == found_.columns;
   }
 
@@ -112,6 +112,7 @@ class Matcher : GraphReader {
     found_.block = node.integer("block_size");
     found_.bits = static_cast<int>(node.integer("bits", 4));
     const bool has_known_bits = found_.bits == 4 || found_.bits == 8;
+    if (desc_of(operand(id, 0)).dtype == DType::float16) found_.dtype = DType::float16;
     if (!has_known_bits || found_.block < 1 || operand(id, 4).valid() || !set_data(operand(id, 0))) return {};
     const int64_t blocks = (found_.depth + found_.block - 1) / found_.block;
     found_.codes = operand(id, 1);
@@ -122,7 +123,7 @@ class Matcher : GraphReader {
     found_.zero = static_cast<float>(1 << (found_.bits - 1));
     const tensor::Tensor* const codes = constant(found_.codes);
     const tensor::Tensor* const scales = constant(found_.scales.value);
-    if (codes == nullptr || scales == nullptr || scales->dtype() != DType::float32) return {};
+    if (codes == nullptr || scales == nullptr || scales->dtype() != found_.dtype) return {};
     const bool has_all = static_cast<int64_t>(codes->count()) * (8 / found_.bits) == found_.columns * found_.column &&
                          static_cast<int64_t>(scales->count()) == found_.columns * blocks;
     return has_all && set_packed_zeros(operand(id, 3), blocks) && has_room_for_bias() ? std::optional(found_)
@@ -132,8 +133,8 @@ class Matcher : GraphReader {
   bool set_packed_zeros(ir::ValueId value, int64_t blocks) {
     if (!value.valid()) return true;
     const tensor::Tensor* const zeros = constant(value);
-    if (zeros == nullptr || (zeros->dtype() != DType::uint8 && zeros->dtype() != DType::float32)) return false;
-    found_.are_zeros_floats = zeros->dtype() == DType::float32;
+    if (zeros == nullptr || (zeros->dtype() != DType::uint8 && zeros->dtype() != found_.dtype)) return false;
+    found_.are_zeros_floats = zeros->dtype() != DType::uint8;
     const int64_t by_byte = found_.are_zeros_floats ? 1 : 8 / found_.bits;
     const int64_t of_column = (blocks + by_byte - 1) / by_byte;
     found_.zeros = {value, 1, of_column * by_byte};

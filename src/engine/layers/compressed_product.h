@@ -17,8 +17,9 @@ struct BlockNumbers {
 // A product with a constant matrix [depth, columns] of small integers: element (k, c) is
 // (code - zero of its block) * scale of its block.
 struct CompressedProduct {
-  ir::ValueId data;  // the left operand, rows of `depth`
-  ir::ValueId bias;  // one number for each column; invalid: none
+  tensor::DType dtype = tensor::DType::float32;  // of data, scales and bias; float16 in MatMulNBits only
+  ir::ValueId data;                              // the left operand, rows of `depth`
+  ir::ValueId bias;                              // one number for each column; invalid: none
   ir::ValueId codes;
   int64_t depth = 0;
   int64_t columns = 0;

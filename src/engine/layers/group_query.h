@@ -3,11 +3,11 @@
 #include <array>
 #include <optional>
 
-#include "engine/layers/layer.h"
+#include "engine/layers/attention_geometry.h"
 
 namespace assay::engine {
 
-// com.microsoft's GroupQueryAttention of float32 over caches with room for all tokens.
+// com.microsoft's GroupQueryAttention over caches with room for all tokens.
 struct GroupQuery {
   // Inputs; the past of values follows.
   static constexpr size_t kPast = 3, kLast = 5, kTotal = 6, kCosines = 7, kSines = 8;
@@ -17,6 +17,7 @@ struct GroupQuery {
     int64_t columns = 0, first = 0;
   };
 
+  tensor::DType dtype = tensor::DType::float32;  // of all but numbers of tokens
   int64_t batch = 0, length = 0, heads = 0, kv_heads = 0, size = 0;
   int64_t room = 0;     // of the past
   int64_t present = 0;  // length of the caches that are given out
@@ -32,5 +33,8 @@ struct GroupQuery {
 
 // Nullopt: another operator, or one with windows, soft caps, other types, or a number of tokens that is computed.
 std::optional<GroupQuery> find_group_query(const Layer& layer);
+// The attention itself: queries are input 0, or, where they are turned, lie as those of one that has nothing else; keys
+// and values are read in the caches that are given out.
+AttentionGeometry group_query_geometry(const GroupQuery& query);
 
 }  // namespace assay::engine

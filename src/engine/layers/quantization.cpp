@@ -7,6 +7,7 @@
 #include "ir/queries.h"
 #include "ir/walk.h"
 #include "ops/node.h"
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::engine {
@@ -146,6 +147,15 @@ bool has_quantizers(const ir::Model& model) {
     if (op == "QuantizeLinear" || op == "DynamicQuantizeLinear") return true;
   }
   return false;
+}
+
+bool quantizes_by_range(const Layer& layer) {
+  const ops::Traits& traits = ops::traits(*layer.model, layer.nodes[0]);
+  const bool is_quantizer = traits.is(ops::Nature::quantization) && traits.coding == ops::Coding::encodes_by_range;
+  if (!is_quantizer || !layer.is_single() || layer.outputs.size() != 3) return false;
+  const TensorDesc& in = layer.inputs[0];
+  const bool is_known = in.dtype == DType::float32 && is_dense(in) && in.strides == layer.outputs[0].strides;
+  return is_known && std::ranges::all_of(layer.outputs, &TensorDesc::exists) && in.count() > 0;
 }
 
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {

@@ -21,6 +21,9 @@ struct Quantizer {
 // True if anything in the model makes integers of floats.
 bool has_quantizers(const ir::Model& model);
 
+// True if a layer is a DynamicQuantizeLinear of elements without gaps, all of whose results are wanted.
+bool quantizes_by_range(const Layer& layer);
+
 // True if a node is a QuantizeLinear or DequantizeLinear between float32 and int8 or uint8 with one scale.
 bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 // The quantizer of a node; nullopt: scale or zero point are computed.

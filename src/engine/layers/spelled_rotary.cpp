@@ -19,9 +19,7 @@ class Matcher : GraphReader {
 
   std::optional<SpelledRotary> match(ir::NodeId last) {
     const std::optional<TensorDesc> out = find_desc(model_, inference_, ir::result(model_, last));
-    const bool is_known = out && !out->dims.empty() && out->count() > 0 &&
-                          (out->dtype == tensor::DType::float32 || out->dtype == tensor::DType::bfloat16);
-    if (!is_known) return std::nullopt;
+    if (!out || out->dims.empty() || out->count() == 0 || !is_short_float(out->dtype)) return std::nullopt;
     out_ = *out;
     const ir::NodeId scaled = take_scale(last);
     if (!add_turned_halves(scaled) && !add_pieces(scaled)) return std::nullopt;

@@ -131,6 +131,15 @@ std::vector<size_t> memory_order(const TensorDesc& desc) {
   return order;
 }
 
+std::vector<size_t> inner_first(const TensorDesc& desc) {
+  std::vector<size_t> order = memory_order(desc);
+  std::ranges::reverse(order);
+  for (size_t dim = 0; dim < desc.dims.size(); ++dim) {
+    if (desc.dims[dim] == 1) order.push_back(dim);
+  }
+  return order;
+}
+
 bool is_dense(const TensorDesc& desc) {
   std::vector<std::pair<int64_t, int64_t>> dims;  // strides and sizes
   for (size_t i = 0; i < desc.dims.size(); ++i) {

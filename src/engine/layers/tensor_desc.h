@@ -41,6 +41,8 @@ TensorDesc make_reshapable(const TensorDesc& desc, const tensor::Shape& dims);
 
 // Dims with more than one element in the order of memory, outermost first.
 std::vector<size_t> memory_order(const TensorDesc& desc);
+// All dims in the order of memory, innermost first, those of one element at the end.
+std::vector<size_t> inner_first(const TensorDesc& desc);
 
 // True if the elements fill one piece of memory, in any order of the dims.
 bool is_dense(const TensorDesc& desc);

@@ -25,21 +25,22 @@ bool has_neighbours(const tensor::Shape& dims, const std::set<size_t>& axes) {
   return true;
 }
 
-bool can_follow(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const ConstantOf& constant) {
+bool can_follow(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, const LoweringRules& rules,
+                const ConstantOf& constant) {
   if (model[node].graph != model.main_graph() || model[node].results.size() != 1) return false;
   const std::optional<Reduction> reduction = find_reduction(model, inference, node, constant);
   if (!reduction) return false;
   const std::optional<TensorDesc> data = find_desc(model, inference, model[node].operands[0].value);
   const std::optional<TensorDesc> out = find_desc(model, inference, model[node].results[0]);
-  const bool is_known = data && out && data->dtype == out->dtype && data->count() > 0 &&
-                        (data->dtype == tensor::DType::float32 || data->dtype == tensor::DType::bfloat16);
+  const bool is_known = data && out && data->dtype == out->dtype && data->count() > 0 && rules.has(data->dtype);
   return is_known && has_neighbours(data->dims, reduction->axes);
 }
 
 }  // namespace
 
 void append_reductions(const ir::Model& model, const ops::Inference& inference,
-                       std::vector<std::vector<ir::NodeId>>& groups, const ConstantOf& constant) {
+                       std::vector<std::vector<ir::NodeId>>& groups, const LoweringRules& rules,
+                       const ConstantOf& constant) {
   std::set<ir::NodeId> taken;
   for (const std::vector<ir::NodeId>& group : groups) taken.insert(group.begin(), group.end());
   for (std::vector<ir::NodeId>& group : groups) {
@@ -47,7 +48,8 @@ void append_reductions(const ir::Model& model, const ops::Inference& inference,
       return is_elementwise(inference, model, node);
     });
     const ir::NodeId user = is_chain ? only_user(model, model[group.back()].results.front()) : ir::NodeId();
-    if (user.valid() && !taken.contains(user) && can_follow(model, inference, user, constant)) group.push_back(user);
+    if (user.valid() && !taken.contains(user) && can_follow(model, inference, user, rules, constant))
+      group.push_back(user);
   }
 }
 

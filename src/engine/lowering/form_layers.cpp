@@ -53,7 +53,7 @@ class LayerFormer {
       groups_.push_back(grown_from(std::move(seed)));
     }
     join_chains(model_, inference_, rules_.most_chain_values, groups_);
-    append_reductions(model_, inference_, groups_, [this](ValueId v) { return constant(v); });
+    append_reductions(model_, inference_, groups_, rules_, [this](ValueId v) { return constant(v); });
     for (const std::vector<NodeId>& group : groups_) {
       if (group.size() < 2) continue;
       if (!rewriter_.record("operators form a layer", group.front())) return;
@@ -113,7 +113,8 @@ class LayerFormer {
     for (const NodeId node : nodes) {
       if (model_.text(model_[node].op) != last) continue;
       std::optional<SpelledRotary> found = match_rotary(model_, inference_, node, constant_of);
-      if (!found || std::ranges::any_of(found->nodes, [this](NodeId part) { return taken_.contains(part); })) continue;
+      if (!found || !is_joined(inference_.type(model_[node].results.front()).dtype)) continue;
+      if (std::ranges::any_of(found->nodes, [this](NodeId part) { return taken_.contains(part); })) continue;
       taken_.insert(found->nodes.begin(), found->nodes.end());
       groups_.push_back(std::move(found->nodes));
     }

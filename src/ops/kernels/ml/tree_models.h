@@ -11,6 +11,9 @@ class RegressionTrees {
   explicit RegressionTrees(const Node& node);
   const TreeEnsemble& ensemble() const { return ensemble_; }
   size_t targets() const { return ensemble_.targets; }
+  TreeAggregate aggregate() const { return aggregate_; }
+  PostTransform transform() const { return transform_; }
+  const std::vector<double>& base() const { return base_; }
   // The scores of a row of features, one for each target.
   std::vector<double> scores(std::span<const double> row) const;
 
@@ -28,6 +31,10 @@ class ClassificationTrees {
   const TreeEnsemble& ensemble() const { return ensemble_; }
   const ClassLabels& labels() const { return labels_; }
   size_t targets() const { return std::max(ensemble_.targets, 2U); }  // scores of a row
+  PostTransform transform() const { return transform_; }
+  const std::vector<double>& base() const { return base_; }
+  bool is_binary() const { return is_binary_ || ensemble_.targets == 1; }  // one score decides between two classes
+  bool weights_are_positive() const { return weights_are_positive_; }
   // The scores of a row of features; `place` is that of its label, as store_labels() takes it.
   std::vector<double> scores(std::span<const double> row, int64_t& place) const;
 

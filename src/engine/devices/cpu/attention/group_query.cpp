@@ -12,33 +12,10 @@ namespace {
 constexpr size_t kPast = GroupQuery::kPast, kLast = GroupQuery::kLast;
 constexpr size_t kCosines = GroupQuery::kCosines, kSines = GroupQuery::kSines;
 
-// Queries are turned in scratch memory or read where they are; keys and values are read in the caches.
-AttentionGeometry geometry_of(const GroupQuery& g) {
-  const int64_t group = g.heads / g.kv_heads;
-  const int64_t columns = g.half > 0 ? g.heads * g.size : g.q.columns;
-  const auto tokens = [&](int64_t width) {
-    return Matrices{.input = 0, .items = {g.length * width, group * g.size, g.size}, .row = width, .column = 1};
-  };
-  const auto cache = [&](int result) {
-    return Matrices{.input = result,
-                    .is_result = true,
-                    .items = {g.kv_heads * g.present * g.size, g.present * g.size, 0},
-                    .row = g.size,
-                    .column = 1};
-  };
-  AttentionGeometry a{.items = {g.batch, g.kv_heads, group}, .rows = g.length, .keys = g.present};
-  a.depth = a.width = g.size;
-  a.q = tokens(columns);
-  a.k = cache(1);
-  a.v = cache(2);
-  a.out = tokens(g.heads * g.size);
-  a.scale = g.scale;
-  a.is_causal = g.is_causal;
-  a.last_key = {.input = static_cast<int>(kLast), .items = {1, 0, 0}};
-  a.ends_with_last = !g.is_prompt;
-  a.zeroes_what_sees_none = true;
-  join_rows_of_heads(a);
-  return a;
+AttentionGeometry geometry_of(const GroupQuery& query) {
+  AttentionGeometry geometry = group_query_geometry(query);
+  join_rows_of_heads(geometry);
+  return geometry;
 }
 
 class GroupQueryKernel final : public PlainKernel {

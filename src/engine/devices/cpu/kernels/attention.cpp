@@ -38,8 +38,10 @@ class Attention final : public Implementation {
  public:
   std::string_view name() const override { return "attention.blocks"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (const auto* const query = form_as<GroupQuery>(layer))
-      return layer.lies_plainly() ? make_group_query(*query) : nullptr;
+    if (const auto* const query = form_as<GroupQuery>(layer)) {
+      const bool is_known = query->dtype == tensor::DType::float32 && layer.lies_plainly();
+      return is_known ? make_group_query(*query) : nullptr;
+    }
     std::optional<AttentionGeometry> g = attention_geometry(layer);
     if (!g || g->dtype == tensor::DType::float16 || !has_dense_rows(*g)) return nullptr;
     multiply_where_exact(*g);

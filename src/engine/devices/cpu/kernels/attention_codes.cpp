@@ -4,38 +4,32 @@
 #include <algorithm>
 
 #include "engine/devices/cpu/device.h"
+#include "engine/layers/code_matrices.h"
 #include "engine/layers/form.h"
 
 namespace assay::engine::cpu {
 namespace {
-
-// The codes of a type, less a zero point.
-float least_of(const Quantizer& quantizer) {
-  return static_cast<float>((quantizer.codes == tensor::DType::int8 ? -128 : 0) - quantizer.zero);
-}
 
 class QuantizedReader {
  public:
   QuantizedReader(const Layer& layer, const QuantizedAttention& found) : layer_(layer), found_(found) {}
 
   CodeAttention read() {
-    const TensorDesc out = turned_back(layer_.outputs[0], found_.order);
-    items_.assign(out.dims.begin(), out.dims.end() - 2);
-    a_.items = items_;
-    a_.rows = out.dims[out.dims.size() - 2];
-    a_.width = out.dims.back();
-    a_.depth = input(found_.q).dims.back();
-    a_.keys = input(found_.k).dims.back();
-    a_.q = operand(found_.q);
-    a_.k = operand(found_.k);
-    std::swap(a_.k.row, a_.k.column);
-    a_.v = operand(found_.v);
-    a_.out = matrices_of(0, out, items_);
+    const CodeMatrices matrices = code_matrices(layer_, found_);
+    a_.items = matrices.items;
+    a_.rows = matrices.rows;
+    a_.width = matrices.width;
+    a_.depth = matrices.depth;
+    a_.keys = matrices.keys;
+    a_.q = matrices.q;
+    a_.k = matrices.k;
+    a_.v = matrices.v;
+    a_.out = matrices.out;
     a_.q_codes = found_.q_codes;
     a_.k_codes = found_.k_codes;
     a_.v_codes = found_.v_codes;
     a_.factor = found_.q_codes.scale * found_.k_codes.scale;
-    for (const ScoreChange& change : found_.changes) add(change);
+    for (size_t i = 0; i < found_.changes.size(); ++i) add(found_.changes[i], matrices.others[i]);
     a_.weights = found_.weights;
     a_.weights_read = found_.weights_read;
     a_.result = found_.result;
@@ -43,12 +37,7 @@ class QuantizedReader {
   }
 
  private:
-  const TensorDesc& input(ir::ValueId value) const {
-    return layer_.inputs[static_cast<size_t>(layer_.input_of(value))];
-  }
-  Matrices operand(ir::ValueId value) const { return matrices_of(layer_.input_of(value), input(value), items_); }
-
-  void add(const ScoreChange& change) {
+  void add(const ScoreChange& change, const Matrices& other) {
     if (change.kind == ScoreChange::Kind::scale) return scale_by(change.factor);
     ScoreStep step;
     if (change.kind == ScoreChange::Kind::requantise) {
@@ -64,7 +53,7 @@ class QuantizedReader {
     }
     const bool adds = change.kind == ScoreChange::Kind::add;
     step = {.op = adds ? ScoreOp::add : ScoreOp::choose, .hidden_where = change.hidden_where, .number = change.number};
-    a_.changes.push_back({step, operand(change.other)});
+    a_.changes.push_back({step, other});
   }
 
   // Scales by a factor: numbers that are multiplied anyway by both at once.
@@ -84,7 +73,6 @@ class QuantizedReader {
 
   const Layer& layer_;
   const QuantizedAttention& found_;
-  tensor::Shape items_;
   CodeAttention a_;
 };
 

@@ -1,10 +1,11 @@
 // CumSum along one dim.
+#include "engine/layers/cumulative.h"
+
 #include <array>
 #include <type_traits>
 
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/middle_dim.h"
-#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -64,13 +65,10 @@ class Cumulative final : public Implementation {
  public:
   std::string_view name() const override { return "cumulative.columns"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("CumSum") || layer.constants[1] == nullptr) return {};
+    const std::optional<CumulativeForm> form = find_cumulative(layer);
+    if (!form) return {};
     const TensorDesc& in = layer.inputs[0];
-    if (!has_layout(in, Layout::plain) || !has_layout(layer.outputs[0], Layout::plain) || in.count() == 0) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const int64_t axis = ops::normalize_axis(tensor::load_elements<int64_t>(*layer.constants[1]).front(),
-                                             static_cast<int64_t>(in.dims.size()));
-    const CumulativeSum sum{MiddleDim(in, axis), facts.flag("exclusive"), facts.flag("reverse")};
+    const CumulativeSum sum{MiddleDim(in, form->axis), form->is_exclusive, form->is_reverse};
     switch (in.dtype) {
       case tensor::DType::float32:
         return std::make_unique<CumulativeKernel<float>>(sum);

@@ -1,11 +1,12 @@
 // GridSample of pictures: for each point of the grid, the elements that count for it in every channel.
+#include "engine/layers/grid_sample.h"
+
 #include <algorithm>
 #include <cmath>
 #include <vector>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "ops/kernels/window/grid.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -103,19 +104,12 @@ class GridSample final : public Implementation {
  public:
   std::string_view name() const override { return "grid_sample.points"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("GridSample")) return {};
-    for (const TensorDesc& desc : {layer.inputs[0], layer.inputs[1], layer.outputs[0]}) {
-      const bool is_picture = desc.dtype == tensor::DType::float32 && desc.dims.size() == 4 && desc.count() > 0;
-      if (!is_picture || !has_layout(desc, Layout::plain)) return {};
+    const std::optional<GridForm> form = find_grid_sample(layer);
+    if (!form || layer.inputs[0].dtype != tensor::DType::float32 || layer.inputs[1].dtype != tensor::DType::float32) {
+      return {};
     }
     const tensor::Shape& in = layer.inputs[0].dims;
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const ops::GridMode mode = ops::grid_mode(facts);
-    if (mode == ops::GridMode::cubic || in[2] * in[3] > UINT32_MAX) return {};
-    const auto axis = [&](size_t i) {
-      return ops::GridAxis{in[i], ops::grid_padding(facts), facts.flag("align_corners")};
-    };
-    return std::make_unique<GridKernel>(mode, axis(2), axis(3), in, layer.outputs[0].dims);
+    return std::make_unique<GridKernel>(form->mode, form->axis(in[2]), form->axis(in[3]), in, layer.outputs[0].dims);
   }
 };
 

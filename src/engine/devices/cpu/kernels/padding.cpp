@@ -1,5 +1,5 @@
 // Pad in all its modes, of planes or with the channels innermost.
-#include "ops/kernels/movement/padding.h"
+#include "engine/layers/padding.h"
 
 #include <algorithm>
 #include <array>
@@ -7,14 +7,9 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
-#include "ops/evaluate.h"
-#include "tensor/elements.h"
 
 namespace assay::engine::cpu {
 namespace {
-
-constexpr uint64_t kLongestElement = 16;            // bytes
-constexpr int64_t kLongestAxis = int64_t{1} << 22;  // of longer ones, where elements come from would take much memory
 
 template <typename T>
 void fill_with(std::byte* out, uint64_t bytes, const std::byte* element) {
@@ -27,7 +22,7 @@ void fill_with(std::byte* out, uint64_t bytes, const std::byte* element) {
 // or in each run.
 struct Filler {
   uint64_t bytes = 1;  // of an element
-  std::array<std::byte, kLongestElement> value{};
+  std::array<std::byte, Padding::kLongestElement> value{};
   bool is_input = false;
 
   void fill(const std::byte* element, std::byte* out, uint64_t count) const {
@@ -62,7 +57,7 @@ class PadKernel final : public PlainKernel {
     const auto* const in = host<const std::byte>(arguments.inputs[0]);
     auto* const out = host<std::byte>(arguments.outputs[0]);
     const std::byte* const element =
-        filler_.is_input ? host<const std::byte>(arguments.inputs[2]) : filler_.value.data();
+        filler_.is_input ? host<const std::byte>(arguments.inputs[Padding::kFiller]) : filler_.value.data();
     parallel_for(rows_, kGrain / row_bytes_ + 1, [&](uint64_t begin, uint64_t end) {
       for (uint64_t row = begin; row < end; ++row) {
         const int64_t source = source_of_row(row);
@@ -108,40 +103,6 @@ class PadKernel final : public PlainKernel {
   Filler filler_;
 };
 
-using Numbers = std::optional<std::vector<int64_t>>;
-
-bool has_input(const Layer& layer, size_t i) { return i < layer.inputs.size() && layer.inputs[i].exists(); }
-
-Numbers constant_numbers(const Layer& layer, size_t i) {
-  if (!has_input(layer, i) || layer.constants[i] == nullptr) return std::nullopt;
-  return tensor::load_elements<int64_t>(*layer.constants[i]);
-}
-
-// Nullopt: pads or axes are computed, or negative pads might leave nothing that could be repeated.
-std::optional<std::vector<ops::AxisMap>> find_maps(const Layer& layer, const ops::Node& facts) {
-  const ops::PadArguments arguments = ops::pad_arguments(facts);
-  const Numbers pads =
-      facts.version() < arguments.pads.since ? facts.integers(arguments.pads.name) : constant_numbers(layer, 1);
-  const Numbers axes = constant_numbers(layer, 3);
-  if (!pads || (has_input(layer, 3) && !axes)) return std::nullopt;
-  const ops::PadMode mode = ops::pad_mode(facts);
-  const bool cuts = std::ranges::any_of(*pads, [](int64_t pad) { return pad < 0; });
-  if (cuts && mode != ops::PadMode::constant) return std::nullopt;
-  const tensor::Shape& dims = layer.inputs[0].dims;
-  return ops::pad_maps(dims, ops::padded_axes(axes, dims.size()), *pads, mode);
-}
-
-Filler filler_of_layer(const Layer& layer, const ops::Node& facts) {
-  const tensor::DType dtype = layer.inputs[0].dtype;
-  Filler filler{.bytes = tensor::bit_width(dtype) / 8};
-  if (facts.version() < ops::pad_arguments(facts).pads.since) {
-    const tensor::Tensor value = ops::make_rounded(dtype, {}, std::vector<double>{facts.floating("value")});
-    std::ranges::copy(value.bytes(), filler.value.begin());
-  }
-  filler.is_input = has_input(layer, 2) && layer.inputs[2].count() == 1;
-  return filler;
-}
-
 std::unique_ptr<Kernel> make_pad(std::vector<ops::AxisMap> maps, const TensorDesc& in, Layout layout,
                                  const Filler& filler) {
   std::vector<OuterAxis> axes;  // outermost first
@@ -167,18 +128,15 @@ class Pad final : public Implementation {
  public:
   std::string_view name() const override { return "movement.pad"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("Pad")) return {};
+    std::optional<Padding> padding = find_padding(layer);
+    if (!padding) return {};
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
     const bool are_plain = has_layout(in, Layout::plain) && has_layout(out, Layout::plain);
     const bool are_pixels = has_layout(in, Layout::channels_last) && has_layout(out, Layout::channels_last);
-    if ((!are_plain && !are_pixels) || in.dims.empty() || in.count() == 0 || out.count() == 0) return {};
-    if (std::ranges::max(out.dims) > kLongestAxis) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    std::optional<std::vector<ops::AxisMap>> maps = find_maps(layer, facts);
-    if (!maps || tensor::bit_width(in.dtype) % 8 != 0) return {};
-    return make_pad(std::move(*maps), in, are_plain ? Layout::plain : Layout::channels_last,
-                    filler_of_layer(layer, facts));
+    if (!are_plain && !are_pixels) return {};
+    const Filler filler{tensor::bit_width(in.dtype) / 8, padding->filler, padding->is_filler_given};
+    return make_pad(std::move(padding->maps), in, are_plain ? Layout::plain : Layout::channels_last, filler);
   }
 };
 

@@ -1,4 +1,6 @@
 // RoiAlign of pictures, channels last: each bin is a weighted sum of pixels, or their greatest product.
+#include "engine/layers/roi_align.h"
+
 #include <algorithm>
 #include <array>
 #include <vector>
@@ -7,7 +9,6 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/rows/weighted_rows.h"
-#include "ops/kernels/window/roi.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -190,19 +191,11 @@ class RoiAlign final : public Implementation {
  public:
   std::string_view name() const override { return "roi_align.bins"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("RoiAlign") || layer.inputs.size() != 3) return {};
-    for (const TensorDesc& desc : {layer.inputs[0], layer.outputs[0]}) {
-      const bool is_picture = desc.dtype == tensor::DType::float32 && has_layout(desc, Layout::channels_last);
-      if (!is_picture || desc.count() == 0) return {};
+    const std::optional<RoiForm> form = find_roi_align(layer);
+    if (!form || layer.inputs[0].dtype != tensor::DType::float32 || layer.inputs[1].dtype != tensor::DType::float32) {
+      return {};
     }
-    const bool are_read = layer.inputs[1].dtype == tensor::DType::float32 &&
-                          layer.inputs[2].dtype == tensor::DType::int64 && has_layout(layer.inputs[1], Layout::plain) &&
-                          has_layout(layer.inputs[2], Layout::plain);
-    constexpr int64_t kMostSamples = 64;  // of more, the reference says whether they are too many
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const ops::RoiRules rules(facts);
-    if (!are_read || rules.ratio > kMostSamples) return {};
-    return std::make_unique<RoiKernel>(rules, facts.string("mode") == "max", layer.inputs[0].dims,
+    return std::make_unique<RoiKernel>(form->rules, form->takes_greatest, layer.inputs[0].dims,
                                        layer.outputs[0].dims[0]);
   }
 };

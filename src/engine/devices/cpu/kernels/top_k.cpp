@@ -1,4 +1,6 @@
 // TopK along the last axis.
+#include "engine/layers/top_k.h"
+
 #include <algorithm>
 #include <numeric>
 
@@ -10,12 +12,6 @@
 
 namespace assay::engine::cpu {
 namespace {
-
-struct TopKRules {
-  int64_t rows, length, count;  // count: of the best elements of a row
-  bool takes_largest;
-  bool gives_values, gives_indices;
-};
 
 const BestOf<float>& loops_for(float, bool takes_largest) {
   return takes_largest ? best_elements().largest : best_elements().smallest;
@@ -35,7 +31,7 @@ bool is_larger(T a, T b) {
 template <typename T>
 class TopKKernel final : public PlainKernel {
  public:
-  explicit TopKKernel(const TopKRules& rules)
+  explicit TopKKernel(const TopKForm& rules)
       : r_(rules), loops_(loops_for(T{}, rules.takes_largest)), columns_(rounded_up(2 * r_.count, kLeastColumns)) {
     lanes_ = std::clamp<int64_t>(r_.rows * r_.length / kGrain, 1, std::min<int64_t>(thread_count(), r_.rows));
   }
@@ -119,7 +115,7 @@ class TopKKernel final : public PlainKernel {
     std::sort(places, last, stands_before);
   }
 
-  TopKRules r_;
+  TopKForm r_;
   const BestOf<T>& loops_;
   int64_t columns_;
   int64_t lanes_ = 1;
@@ -129,23 +125,11 @@ class TopK final : public Implementation {
  public:
   std::string_view name() const override { return "top_k.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("TopK")) return {};
-    const TensorDesc& in = layer.inputs[0];
-    const bool gives_values = layer.outputs[0].exists();
-    const bool gives_indices = layer.outputs.size() > 1 && layer.outputs[1].exists();
-    const TensorDesc& out = layer.outputs[gives_values ? 0 : 1];
-    for (const TensorDesc& desc : layer.outputs) {
-      if (desc.exists() && !has_layout(desc, Layout::plain)) return {};
-    }
-    if (!has_layout(in, Layout::plain) || in.dims.empty() || out.count() == 0) return {};
-    const ops::Node facts = layer.facts(layer.nodes[0]);
-    const auto rank = static_cast<int64_t>(in.dims.size());
-    const int64_t length = in.dims.back();
-    if (ops::normalize_axis(facts.integer("axis", -1), rank) != rank - 1 || length > INT32_MAX) return {};
-    const TopKRules rules{in.count() / length, length,       out.dims.back(), facts.integer("largest", 1) != 0,
-                          gives_values,        gives_indices};
-    if (in.dtype == tensor::DType::float32) return std::make_unique<TopKKernel<float>>(rules);
-    return in.dtype == tensor::DType::int64 ? std::make_unique<TopKKernel<int64_t>>(rules) : nullptr;
+    const std::optional<TopKForm> form = find_top_k(layer);
+    if (!form) return {};
+    const tensor::DType dtype = layer.inputs[0].dtype;
+    if (dtype == tensor::DType::float32) return std::make_unique<TopKKernel<float>>(*form);
+    return dtype == tensor::DType::int64 ? std::make_unique<TopKKernel<int64_t>>(*form) : nullptr;
   }
 };
 

@@ -1,4 +1,6 @@
 // TreeEnsembleRegressor and TreeEnsembleClassifier, whose trees are read once.
+#include "engine/layers/trees.h"
+
 #include <algorithm>
 
 #include "base/parallel.h"
@@ -67,12 +69,8 @@ class Trees final : public Implementation {
  public:
   std::string_view name() const override { return "trees.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const bool is_ml = layer.is_single() && layer.model->text((*layer.model)[layer.nodes[0]].domain) == "ai.onnx.ml";
-    if (!is_ml || !std::ranges::all_of(layer.outputs, &TensorDesc::exists)) return {};
+    if (!has_rows_of_features(layer)) return {};
     const TensorDesc& in = layer.inputs[0];
-    const bool has_rows = in.dtype == tensor::DType::float32 && has_layout(in, Layout::plain) && in.count() > 0 &&
-                          (in.dims.size() == 1 || in.dims.size() == 2);
-    if (!has_rows) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
     if (layer.op(layer.nodes[0]) == "TreeEnsembleRegressor") {
       return std::make_unique<RegressionKernel>(in, ops::RegressionTrees(facts));
