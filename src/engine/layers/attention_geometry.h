@@ -59,7 +59,7 @@ struct AttentionGeometry {
 };
 
 // The attention of a layer as its operands lie: written out, Attention, or com.microsoft's MultiHeadAttention. Nullopt:
-// another layer, or one with windows, soft caps, or types other than float32 in an operator.
+// another layer, or one with windows, soft caps, or several types in an operator.
 std::optional<AttentionGeometry> attention_geometry(const Layer& layer);
 
 }  // namespace assay::engine

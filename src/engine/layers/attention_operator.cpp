@@ -38,7 +38,7 @@ class OperatorReader {
     if (!has_known_values() || !has_known_attributes()) return std::nullopt;
     const int64_t kv_heads = heads_of(1, places_.kv_heads);
     const int64_t group = heads_of(0, places_.q_heads) / kv_heads;
-    AttentionGeometry g{.items = {layer_.inputs[0].dims[0], kv_heads, group}};
+    AttentionGeometry g{.dtype = dtype(), .items = {layer_.inputs[0].dims[0], kv_heads, group}};
     g.q = matrices(layer_.inputs[0], 0, kv_heads, group);
     g.k = shared(matrices(layer_.inputs[1], 1, kv_heads, 1));
     g.v = shared(matrices(layer_.inputs[2], 2, kv_heads, 1));
@@ -60,7 +60,10 @@ class OperatorReader {
   bool is_microsoft() const { return !places_.domain.empty(); }
   bool has(size_t input) const { return input < layer_.inputs.size() && layer_.inputs[input].exists(); }
   bool gives(size_t output) const { return output < layer_.outputs.size() && layer_.outputs[output].exists(); }
-  bool is_float(const TensorDesc& desc) const { return desc.dtype == tensor::DType::float32 && desc.count() > 0; }
+  tensor::DType dtype() const { return layer_.inputs[0].dtype; }
+  bool is_float(const TensorDesc& desc) const {
+    return is_short_float(desc.dtype) && desc.dtype == dtype() && desc.count() > 0;
+  }
 
   bool has_known_values() const {
     for (size_t i = 0; i < layer_.inputs.size(); ++i) {
@@ -124,10 +127,12 @@ class OperatorReader {
     if (has(past)) {
       cache.past = shared(matrices(layer_.inputs[past], static_cast<int>(past), heads, 1));
       cache.past_rows = past_length();
+      cache.past_type = layer_.inputs[past].dtype;
     }
     if (gives(input)) {
       cache.kept = shared(matrices(layer_.outputs[input], static_cast<int>(input), heads, 1));
       cache.kept.is_result = true;
+      cache.kept_type = layer_.outputs[input].dtype;
     }
     return cache;
   }
@@ -136,7 +141,7 @@ class OperatorReader {
     if (!has(places_.mask)) return true;
     const TensorDesc& mask = layer_.inputs[places_.mask];
     const bool has_conditions = mask.dtype == tensor::DType::boolean;
-    const bool has_type = has_conditions || mask.dtype == tensor::DType::float32;
+    const bool has_type = has_conditions || mask.dtype == dtype();
     if (!has_type || mask.dims.empty() || mask.dims.back() != g.keys) return false;
     Matrices matrices = matrices_of(static_cast<int>(places_.mask), mask, {g.items[0], g.items[1] * g.items[2]});
     const int64_t head = matrices.items[1];

@@ -3,9 +3,7 @@
 #include "engine/devices/cuda/generate/element_kernel.h"
 
 namespace assay::engine::cuda {
-namespace {
 
-// Elements of so many bits, whatever they mean.
 tensor::DType type_of_bits(int bits) {
   switch (bits) {
     case 8:
@@ -20,6 +18,8 @@ tensor::DType type_of_bits(int bits) {
       return tensor::DType::undefined;
   }
 }
+
+namespace {
 
 std::optional<Launch> copy_launch(Programs& programs, const CopyPart& part) {
   TensorDesc from = part.from, to = part.to;

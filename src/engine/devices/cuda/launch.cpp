@@ -60,8 +60,9 @@ LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Argum
   if (launches_->counter_bytes > 0) {
     const Card& card = launches_->all.front().program->card();
     counters_ = card.allocate(launches_->counter_bytes);
-    card.driver().check(card.api().set_words(counters_.first.value, 0, launches_->counter_bytes / sizeof(int32_t), nullptr),
-                        "counters");
+    card.driver().check(
+        card.api().set_words(counters_.first.value, 0, launches_->counter_bytes / sizeof(int32_t), nullptr),
+        "counters");
     card.driver().check(card.api().stream_wait(nullptr), "counters");
   }
   for (const Launch& launch : launches_->all) {

@@ -1,7 +1,7 @@
 // Layers on a card whose kernels the host runs: which kernels compute them, and what they give.
 #include <gtest/gtest.h>
 
-#include "simt/on_card.h"
+#include "simt/layer_check.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -9,29 +9,11 @@ namespace {
 using testing_support::difference;
 using testing_support::OnCard;
 
-// An initializer of so many numbers, none of them special.
-std::string numbers(const std::string& declared, int count) {
-  std::string text = declared + " = {";
-  for (int i = 0; i < count; ++i) text += fmt::format("{}{:.3f}", i == 0 ? "" : ",", std::sin(i * 0.7));
-  return text + "}";
-}
+using testing_support::codes;
+using testing_support::numbers;
 
-// An initializer of int8 weights.
-std::string codes(const std::string& declared, int count) {
-  std::string text = declared + " = {";
-  for (int i = 0; i < count; ++i) text += fmt::format("{}{}", i == 0 ? "" : ",", i * 37 % 255 - 127);
-  return text + "}";
-}
-
-// The model has to be computed by kernels of these names, three times with the same result, as graphs too.
 void check(const std::string& text, const std::vector<std::string>& tactics, double tolerance = 1e-5) {
-  const OnCard model("<ir_version: 10, opset_import: [\"\" : 21]> " + text);
-  EXPECT_EQ(model.tactics(), tactics) << text;
-  engine::Context context(model.program(), {}, false);
-  const auto expected = model.expected();
-  const auto first = model.run(context);
-  EXPECT_EQ(difference(first, expected, tolerance), "") << text;
-  for (int run = 0; run < 2; ++run) EXPECT_EQ(difference(model.run(context), first, 0), "") << text;
+  EXPECT_EQ(testing_support::layers_fault(text, tactics, tolerance), "");
 }
 
 TEST(CardLayers, ChainsWithBroadcastOperands) {
@@ -173,6 +155,13 @@ TEST(CardLayers, Reductions) {
   check("g (float[7,3,5] x) => (float[7,5] z) <int64[1] a = {1}> { y = Exp(x) z = ReduceSum<keepdims = 0>(y, a) }",
         {"reduction.rows"});
   check("g (float[7,33] x) => (int64[7,1] z) { z = ArgMax<axis = 1>(x) }", {"reduction.places"}, 0);
+  for (const int last : {0, 1}) {
+    check(
+        fmt::format("g (float[3,900] x) => (int64[3,1] z) {{ y = Floor(x) z = ArgMin<axis = 1, select_last_index = {}>"
+                    "(y) }}",
+                    last),
+        {"elementwise.chain", "reduction.places"}, 0);
+  }
 }
 
 TEST(CardLayers, Attention) {
@@ -207,13 +196,11 @@ TEST(CardLayers, AttentionOnTensorCoresHidesKeys) {
     engine::Context context(model.program(), {}, false);
     EXPECT_EQ(difference(model.run(context, number), model.expected(number), 5e-3), "") << text;
   };
-  constexpr const char* kCausal =
-      "g (float16[1,2,80,16] q, float16[1,2,80,16] k, float16[1,2,80,16] v) => (float16[1,2,80,16] z) { z = "
-      "Attention<is_causal = 1>(q, k, v) }";
-  run(kCausal, testing_support::sine);
-  // What is not seen counts nothing, even where it is no number.
-  run(kCausal, [](size_t i) { return i == 2 * 80 * 16 + 79 * 16 ? std::nan("") : testing_support::sine(i); });
-  run("g (float16[1,1,16,16] q, float16[1,1,16,16] k, float16[1,1,16,16] v, bool[16,16] m) => (float16[1,1,16,16] z) { z = "
+  run("g (float16[1,2,80,16] q, float16[1,2,80,16] k, float16[1,2,80,16] v) => (float16[1,2,80,16] z) { z = "
+      "Attention<is_causal = 1>(q, k, v) }",
+      testing_support::sine);
+  run("g (float16[1,1,16,16] q, float16[1,1,16,16] k, float16[1,1,16,16] v, bool[16,16] m) => (float16[1,1,16,16] z) { "
+      "z = "
       "Attention(q, k, v, m) }",
       [](size_t i) { return i < 3 * 256 ? testing_support::sine(i) : (i / 16 % 16 == 3 || i % 3 == 0 ? 0.0 : 1.0); });
 }
@@ -230,9 +217,16 @@ TEST(CardLayers, OperandsMayBeginInTheMiddleOfValues) {
       {"elementwise.chain"}, 0);
 }
 
+TEST(CardLayers, ReductionsOfHalvesAreJoinedWithChains) {
+  check("g (float16[7,33] x) => (float16[7] z) <int64[1] a = {1}> { y = Exp(x) z = ReduceMean<keepdims = 0>(y, a) }",
+        {"reduction.rows"}, 2e-3);
+}
+
 TEST(CardLayers, ALayerWithoutAKernelRunsOnTheProcessor) {
-  check("g (float[2,3,40] x) => (float[2,3,40] z) <int64 a = {2}> { y = Relu(x) c = CumSum(y, a) z = Neg(c) }",
-        {"elementwise.chain", "cpu: cumulative.columns", "elementwise.chain"});
+  check(
+      "g (float[2,3,40] x) => (float[2,3,40] z) <int64 a = {2}> { y = Relu(x) d = Cast<to = 11>(y) c = Exp(d) "
+      "z = Cast<to = 1>(c) }",
+      {"elementwise.chain", "elementwise.chain", "cpu: reference", "elementwise.chain"});
 }
 
 }  // namespace

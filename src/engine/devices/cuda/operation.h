@@ -27,4 +27,12 @@ inline std::unique_ptr<Kernel> single(Launch launch) {
 // Blocks of so many threads for all results.
 inline int64_t blocks_for(int64_t results, unsigned threads) { return (results + threads - 1) / threads; }
 
+// Threads of a block that makes something of a row of this length.
+inline unsigned threads_of_row(int64_t length) {
+  constexpr int64_t kEach = 4;  // elements of a thread
+  unsigned threads = 32;
+  while (threads < 512 && threads * kEach < length) threads *= 2;
+  return threads;
+}
+
 }  // namespace assay::engine::cuda

@@ -46,16 +46,18 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain) {
   site.add_to(launch);
   const std::string head =
-      fmt::format("#define kTaken {0}\nDEVICE void finish(const Params& p, uint32 first, const Pack<{1}, {0}>& products) {{\n",
-                  site.pack(), plain) +
+      fmt::format(
+          "#define kTaken {0}\nDEVICE void finish(const Params& p, uint32 first, const Pack<{1}, {0}>& products) {{\n",
+          site.pack(), plain) +
       site.offsets() + site.loads();
   if (site.pack() == 1) {
     return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + site.store() + "}\n";
   }
   return head +
-         fmt::format("  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
-                     "products.e[i];\n",
-                     site.result_type(), site.pack(), site.pack(), plain) +
+         fmt::format(
+             "  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
+             "products.e[i];\n",
+             site.result_type(), site.pack(), site.pack(), plain) +
          site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + site.store() + "}\n";
 }
 

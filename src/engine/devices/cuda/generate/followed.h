@@ -21,8 +21,8 @@ std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done,
 // The bias of a convolution.
 Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
 
-// `finish(p, first, given)`, which computes and writes the results from `first` on, as many as the site moves at once, of
-// products `Pack<PLAIN, kTaken>`; adds what it needs to the launch. `plain`: the type of a product.
+// `finish(p, first, given)`, which computes and writes the results from `first` on, as many as the site moves at once,
+// of products `Pack<PLAIN, kTaken>`; adds what it needs to the launch. `plain`: the type of a product.
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain = "float");
 
 // True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.

@@ -1,15 +1,17 @@
 // Attention, written out in operators or as the operator: a warp a query.
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "engine/devices/cuda/generate/element_kernel.h"
+#include "engine/devices/cuda/generate/item_places.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
-#include "engine/layers/attention_geometry.h"
+#include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -25,7 +27,9 @@ struct Named {
 
 class AttentionWriter {
  public:
-  AttentionWriter(const Layer& layer, const AttentionGeometry& g) : layer_(layer), g_(g) {}
+  AttentionWriter(const Layer& layer, const AttentionGeometry& g) : layer_(layer), g_(g), q_(pointer_of(g.q)) {}
+  // Queries lie there, in the type of the operand.
+  void take_queries(const Pointer& from) { q_ = from; }
 
   // A warp a query.
   Launches write(Programs& programs) {
@@ -43,7 +47,7 @@ class AttentionWriter {
     writer_.number("kWidth", g_.width);
     writer_.number("kPastKeys", g_.k_cache.past.exist() ? g_.k_cache.past_rows : 0);
     writer_.constant("kPack", g_.depth % kPackedKeys == 0 ? kPackedKeys : 1);
-    writer_.text(places_text());
+    add_places();
     const int64_t queries = items() * g_.rows;
     writer_.number("kQueries", queries);
     launches.all.push_back(writer_.finish(programs, warps * 32, (queries + warps - 1) / warps, attention_text()));
@@ -71,7 +75,7 @@ class AttentionWriter {
     writer_.constant("kQueryWarps", query_warps);
     writer_.constant("kKeyWarps", kWarps / query_warps);
     writer_.divisor("kTiles", tiles_of(queries));
-    writer_.text(places_text());
+    add_places();
     Launches launches;
     launches.all.push_back(writer_.finish(programs, kWarps * 32, items() * tiles_of(queries), attention_tiles_text()));
     keep(programs, g_.k_cache, g_.k, g_.depth, launches);
@@ -80,6 +84,11 @@ class AttentionWriter {
   }
 
  private:
+  void add_places() {
+    std::vector<PlacedMatrices> places;
+    for (const Named& named : operands()) places.push_back({named.place, named.matrices});
+    writer_.text(item_places_text(g_.items, places, writer_.launch()));
+  }
   std::array<Named, 9> operands() const {
     return {Named{"Q", "Q", "q", g_.q},
             Named{"K", "K", "k", g_.k},
@@ -115,7 +124,9 @@ class AttentionWriter {
     const bool is_written = named.place == "out";
     writer_.type(named.type, is_written ? layer_.outputs[0].dtype : type_of(named));
     writer_.pointer(fmt::format("k{}", named.name), fmt::format("{}{}", is_written ? "" : "const ", named.type),
-                    is_written ? output_pointer(0) : pointer_of(named.matrices));
+                    is_written           ? output_pointer(0)
+                    : named.place == "q" ? q_
+                                         : pointer_of(named.matrices));
     writer_.number(fmt::format("k{}Row", named.name), named.matrices.row);
     writer_.number(fmt::format("k{}Column", named.name), named.matrices.column);
   }
@@ -135,32 +146,6 @@ class AttentionWriter {
     writer_.constant("kEndsWithLast", g_.ends_with_last ? 1 : 0);
     writer_.constant("kZeroesNothing", g_.zeroes_what_sees_none ? 1 : 0);
     writer_.constant("kZeroesNoNumber", g_.zeroes_no_number ? 1 : 0);
-  }
-
-  // `places_of`: the begin of the matrices of an item.
-  std::string places_text() {
-    std::string fields = "struct Places {\n",
-                body = "DEVICE Places places_of(const Params& p, uint32 rest) {\n  Places at;\n";
-    for (const Named& named : operands()) {
-      fields += fmt::format("  int64 {};\n", named.place);
-      body += fmt::format("  at.{} = 0;\n", named.place);
-    }
-    for (size_t dim = g_.items.size(); dim-- > 0;) {
-      const size_t divisor = writer_.launch().numbers.size();
-      writer_.launch().add_divisor(g_.items[dim]);
-      body += fmt::format(
-          "  {{\n    const uint32 q = quotient(rest, DIVISOR({0}));\n    const int64 i = rest - q * (uint32)p.n[{0}];\n"
-          "    rest = q;\n",
-          divisor);
-      for (const Named& named : operands()) {
-        const std::vector<int64_t>& strides = named.matrices.items;
-        if (!named.matrices.exist() || strides.size() <= dim || strides[dim] == 0) continue;
-        body += fmt::format("    at.{} += i * p.n[{}];\n", named.place, writer_.launch().numbers.size());
-        writer_.launch().add(strides[dim]);
-      }
-      body += "  }\n";
-    }
-    return fields + "};\n" + body + "  return at;\n}\n";
   }
 
   // Copies the past and what is new behind it into the result that keeps both.
@@ -190,6 +175,7 @@ class AttentionWriter {
 
   const Layer& layer_;
   const AttentionGeometry& g_;
+  Pointer q_;
   KernelWriter writer_;
 };
 
@@ -197,7 +183,8 @@ bool is_known(const Layer& layer, const AttentionGeometry& g) {
   int64_t queries = g.rows;
   for (const int64_t dim : g.items) queries *= dim;
   for (const Matrices* const each : {&g.q, &g.k, &g.v, &g.mask, &g.k_cache.past, &g.v_cache.past}) {
-    if (each->exist() && !is_short_float(layer.inputs[static_cast<size_t>(each->input)].dtype)) return false;
+    if (each->exist() && !each->is_result && !is_short_float(layer.inputs[static_cast<size_t>(each->input)].dtype))
+      return false;
   }
   return queries > 0 && g.keys > 0 && queries < kMostNumbers && g.keys < kMostNumbers;
 }
@@ -217,7 +204,8 @@ class AttentionTiles final : public Operation {
     constexpr int64_t kLeastRows = 8, kMostDepth = 128, kStep = 16;
     const tensor::DType type = layer.inputs[static_cast<size_t>(g.q.input)].dtype;
     const auto is_alike = [&](const Matrices& each) {
-      return layer.inputs[static_cast<size_t>(each.input)].dtype == type && each.column == 1 && each.row <= kMostNumbers;
+      return layer.inputs[static_cast<size_t>(each.input)].dtype == type && each.column == 1 &&
+             each.row <= kMostNumbers;
     };
     const auto has_steps = [](int64_t size) { return size % kStep == 0 && size <= kMostDepth; };
     return type != tensor::DType::float32 && is_alike(g.q) && is_alike(g.k) && is_alike(g.v) && g.out.column == 1 &&
@@ -225,17 +213,106 @@ class AttentionTiles final : public Operation {
   }
 };
 
+// Launches that make the caches of a GroupQueryAttention, and its queries where these are turned.
+class GroupQueryWriter {
+ public:
+  GroupQueryWriter(Programs& programs, const Layer& layer, const GroupQuery& g)
+      : programs_(programs), layer_(layer), g_(g) {}
+
+  Launches write() {
+    Launches launches;
+    for (const size_t which : {size_t{0}, size_t{1}}) {
+      Target target{.to = output_pointer(1 + which),
+                    .fresh = g_.fresh[which],
+                    .heads = g_.kv_heads,
+                    .rows = g_.present,
+                    .is_cache = true,
+                    .past = GroupQuery::kPast + which,
+                    .turns = which == 0 && g_.half > 0};
+      launches.all.push_back(launch(target));
+    }
+    if (g_.half == 0) return launches;
+    launches.all.push_back(
+        launch({.to = workspace_pointer(), .fresh = g_.q, .heads = g_.heads, .rows = g_.length, .turns = true}));
+    launches.workspace_bytes = make_desc(g_.dtype, {g_.batch, g_.length, g_.heads, g_.size}).size_bytes();
+    return launches;
+  }
+
+ private:
+  struct Target {
+    Pointer to;
+    GroupQuery::Fresh fresh;
+    int64_t heads = 1, rows = 1;
+    bool is_cache = false;  // [batch, heads, rows, size], otherwise [batch, rows, heads, size]
+    size_t past = 0;        // input
+    bool turns = false;
+  };
+
+  Pointer input_or_other(size_t input) const {
+    return input_pointer(input < layer_.inputs.size() && layer_.inputs[input].exists() ? input : 0);
+  }
+
+  Launch launch(const Target& target) const {
+    constexpr unsigned kThreads = 256;
+    const int64_t elements = g_.batch * target.heads * target.rows * g_.size;
+    KernelWriter writer;
+    writer.type("T", g_.dtype);
+    writer.pointer("kTo", "T", target.to);
+    writer.pointer("kFrom", "const T", input_pointer(target.fresh.input));
+    writer.pointer("kPast", "const T", input_or_other(target.past));
+    writer.pointer("kCosines", "const T", input_or_other(GroupQuery::kCosines));
+    writer.pointer("kSines", "const T", input_or_other(GroupQuery::kSines));
+    writer.pointer("kLast", "const int", input_pointer(GroupQuery::kLast));
+    writer.pointer("kFault", "int", fixed_pointer({programs_.card().fault()}));
+    writer.number("kElements", elements);
+    writer.divisor("kSize", g_.size);
+    writer.divisor("kHeads", target.heads);
+    writer.divisor("kRows", target.rows);
+    writer.number("kRoom", g_.room);
+    writer.number("kLength", g_.length);
+    writer.number("kPresent", g_.present);
+    writer.number("kColumns", target.fresh.columns);
+    writer.number("kFirst", target.fresh.first);
+    writer.number("kHalf", g_.half);
+    writer.number("kAngles", g_.angles);
+    writer.constant("kIsCache", target.is_cache ? 1 : 0);
+    writer.constant("kTurns", target.turns ? 1 : 0);
+    writer.constant("kInterleaves", g_.interleaves ? 1 : 0);
+    writer.constant("kIsPrompt", g_.is_prompt ? 1 : 0);
+    return writer.finish(programs_, kThreads, blocks_for(elements, kThreads), group_query_text());
+  }
+
+  Programs& programs_;
+  const Layer& layer_;
+  const GroupQuery& g_;
+};
+
 class Attention final : public Operation {
  public:
   using Operation::Operation;
   std::string_view name() const override { return "attention.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (const auto* const query = form_as<GroupQuery>(layer)) return make_group_query(layer, *query);
     const std::optional<AttentionGeometry> g = attention_geometry(layer);
     if (!g || !is_known(layer, *g)) return {};
     Launches launches = AttentionWriter(layer, *g).write(programs());
     return launches.all.empty() ? nullptr : make_kernel(std::move(launches));
   }
 
+ private:
+  std::unique_ptr<Kernel> make_group_query(const Layer& layer, const GroupQuery& query) const {
+    const AttentionGeometry g = group_query_geometry(query);
+    const bool is_small = std::ranges::all_of(
+        layer.outputs, [](const TensorDesc& desc) { return !desc.exists() || desc.count() < kMostNumbers; });
+    if (!layer.lies_plainly() || !is_short_float(query.dtype) || !is_small || !is_known(layer, g)) return {};
+    AttentionWriter writer(layer, g);
+    if (query.half > 0) writer.take_queries(workspace_pointer());
+    Launches attention = writer.write(programs());
+    if (attention.all.empty()) return {};
+    Launches launches = GroupQueryWriter(programs(), layer, query).write();
+    std::ranges::move(attention.all, std::back_inserter(launches.all));
+    return make_kernel(std::move(launches));
+  }
 };
 
 }  // namespace

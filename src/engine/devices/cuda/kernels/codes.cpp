@@ -29,10 +29,14 @@ class Integers : public Tiled {
  protected:
   // Sets the corrections of the sums, and returns the site that takes them.
   std::optional<ElementSite> finish(const Layer& layer, const Codes& codes, bool packs, TileProduct& product) const {
-    if (!codes.weight_zeros.empty() || codes.weights.dtype() != tensor::DType::int8) return std::nullopt;
+    if (codes.weights.dtype() != tensor::DType::int8) return std::nullopt;
+    if (!codes.weight_zeros.empty() && codes.is_picture) return std::nullopt;
     if (codes.zero >= 0 && !are_codes(layer.inputs[static_cast<size_t>(codes.zero)].dtype)) return std::nullopt;
     product.zero_code = codes.known_zero();
-    if (packs) add_corrections(layer, codes, product);
+    if (packs) {
+      add_corrections(layer, codes, product);
+      add_weight_zeros(codes, product);
+    }
     if (layer.outputs[0].dtype == tensor::DType::int32) {
       product.gives_integers = true;
       if (!codes.is_sum || layer.nodes.size() != codes.done) return std::nullopt;
@@ -55,6 +59,12 @@ class Integers : public Tiled {
     if (codes.zero < 0) return;
     product.zero = input_pointer(static_cast<size_t>(codes.zero));
     product.zero_type = layer.inputs[static_cast<size_t>(codes.zero)].dtype;
+  }
+
+  void add_weight_zeros(const Codes& codes, TileProduct& product) const {
+    if (codes.weight_zeros.empty()) return;
+    product.constants.push_back(programs().upload(std::as_bytes(std::span(codes.weight_zeros))));
+    product.weight_zeros = fixed_pointer(product.constants.back().first);
   }
 
   // Whole numbers as they are.

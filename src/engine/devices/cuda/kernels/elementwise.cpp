@@ -11,7 +11,8 @@ class Elementwise final : public Operation {
   std::string_view name() const override { return "elementwise.chain"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<ElementText> text = find_element_chain(layer);
-    if (!text || layer.outputs[0].count() == 0) return {};
+    if (!text) return {};
+    if (layer.outputs[0].count() == 0) return make_kernel({});
     std::vector<ElementOperand> operands;
     for (const int input : text->inputs) {
       const auto index = static_cast<size_t>(input);

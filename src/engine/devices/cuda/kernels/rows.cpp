@@ -14,14 +14,6 @@ namespace {
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 constexpr unsigned kThreadsOfResults = 256;
 
-// Threads of a block for rows of this length.
-unsigned threads_of(int64_t length) {
-  constexpr int64_t kEach = 4;  // elements of a thread
-  unsigned threads = 32;
-  while (threads < 512 && threads * kEach < length) threads *= 2;
-  return threads;
-}
-
 bool is_plain_float(const TensorDesc& desc) {
   return is_short_float(desc.dtype) && has_layout(desc, Layout::plain) && desc.count() > 0 &&
          desc.count() <= kMostElements;
@@ -47,7 +39,7 @@ class Softmax final : public Operation {
     writer.number("kLength", length);
     writer.divisor("kInner", inner);
     writer.constant("kIsLog", form->is_log ? 1 : 0);
-    return single(writer.finish(programs(), threads_of(length), outer * inner, softmax_text(), rows_text()));
+    return single(writer.finish(programs(), threads_of_row(length), outer * inner, softmax_text(), rows_text()));
   }
 };
 
@@ -86,7 +78,7 @@ std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const 
   writer.number("kGroups", std::max<int64_t>(norm.groups, 1));
   writer.number("kPerGroup", norm.per_group);
   writer.divisor("kPerNumber", norm.per_number);
-  return single(writer.finish(programs, threads_of(norm.length), norm.rows, norm_text(), rows_text()));
+  return single(writer.finish(programs, threads_of_row(norm.length), norm.rows, norm_text(), rows_text()));
 }
 
 class Norm final : public Operation {
@@ -146,7 +138,7 @@ class Reduce final : public Operation {
                 site->body() + "  return made;\n}\n");
     const bool is_row = extents->inner == 1;
     const int64_t results = extents->outer * extents->inner;
-    const unsigned threads = is_row ? threads_of(extents->reduced) : kThreadsOfResults;
+    const unsigned threads = is_row ? threads_of_row(extents->reduced) : kThreadsOfResults;
     return single(writer.finish(programs(), threads, is_row ? results : blocks_for(results, threads), reduction_text(),
                                 rows_text()));
   }
@@ -195,8 +187,12 @@ class Places final : public Operation {
     writer.constant("kIsFloat", is_short_float(in.dtype) ? 1 : 0);
     writer.constant("kIsMaximum", form->is_maximum ? 1 : 0);
     writer.constant("kTakesLast", form->takes_last ? 1 : 0);
+    constexpr int64_t kLong = 64;
+    const bool is_row = inner == 1 && in.dims[form->axis] >= kLong;
+    writer.constant("kIsRow", is_row ? 1 : 0);
+    const unsigned threads = is_row ? threads_of_row(in.dims[form->axis]) : kThreadsOfResults;
     return single(
-        writer.finish(programs(), kThreadsOfResults, blocks_for(outer * inner, kThreadsOfResults), places_text()));
+        writer.finish(programs(), threads, is_row ? outer : blocks_for(outer * inner, threads), places_text()));
   }
 };
 

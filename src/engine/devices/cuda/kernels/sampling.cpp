@@ -16,39 +16,80 @@ namespace {
 constexpr unsigned kSamplingThreads = 256;
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
-class Pool final : public Operation {
+void add_geometry(const PoolForm& form, KernelWriter& writer) {
+  writer.divisor("kByChannels", form.channels);
+  writer.divisor("kByWidth", form.out_width);
+  writer.divisor("kByHeight", form.out_height);
+  writer.number("kHeight", form.height);
+  writer.number("kWidth", form.width);
+  writer.number("kStrideY", form.stride_y);
+  writer.number("kStrideX", form.stride_x);
+  writer.number("kPadTop", form.pad_top);
+  writer.number("kPadLeft", form.pad_left);
+  writer.number("kDilationY", form.dilation_y);
+  writer.number("kDilationX", form.dilation_x);
+  writer.constant("kKernelHeight", form.kernel_height);
+  writer.constant("kKernelWidth", form.kernel_width);
+  writer.constant("kIsMaximum", form.is_maximum ? 1 : 0);
+  writer.constant("kCountsPadding", form.counts_padding ? 1 : 0);
+  writer.constant("kGivesPlaces", form.gives_places ? 1 : 0);
+  writer.constant("kIsColumnMajor", form.is_column_major ? 1 : 0);
+}
+
+// The result of a window that sees only padding.
+float least_number(tensor::DType dtype) {
+  if (dtype == tensor::DType::int8) return std::numeric_limits<int8_t>::lowest();
+  return dtype == tensor::DType::uint8 ? 0 : -std::numeric_limits<float>::infinity();
+}
+
+class Pool : public Operation {
  public:
   using Operation::Operation;
-  std::string_view name() const override { return "pool.windows"; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    const auto* const form = form_as<PoolForm>(layer);
-    if (form == nullptr || form->gives_places) return {};
+
+ protected:
+  std::unique_ptr<Kernel> make_pool(const Layer& layer, const PoolForm& form, Layout layout) const {
     const TensorDesc& in = layer.inputs[0];
     const TensorDesc& out = layer.outputs[0];
-    const bool are_known = is_short_float(in.dtype) && has_layout(in, Layout::channels_last) &&
-                           has_layout(out, Layout::channels_last) && in.count() <= kMostElements && out.count() > 0;
-    if (!are_known) return {};
+    const bool is_code = in.dtype == tensor::DType::int8 || in.dtype == tensor::DType::uint8;
+    if (!is_short_float(in.dtype) && !(form.is_maximum && is_code)) return {};
+    if (!has_layout(in, layout) || in.count() > kMostElements || out.count() > kMostElements || out.count() == 0) {
+      return {};
+    }
+    for (const TensorDesc& desc : layer.outputs) {
+      if (desc.exists() && !has_layout(desc, layout)) return {};
+    }
     KernelWriter writer;
     writer.type("T", in.dtype);
     writer.pointer("kIn", "const T", input_pointer(0));
     writer.pointer("kOut", "T", output_pointer(0));
+    if (form.gives_places) writer.pointer("kPlaces", "int64", output_pointer(1));
     writer.number("kResults", out.count());
-    writer.divisor("kByChannels", form->channels);
-    writer.divisor("kByWidth", form->out_width);
-    writer.divisor("kByHeight", form->out_height);
-    writer.number("kHeight", form->height);
-    writer.number("kWidth", form->width);
-    writer.number("kStrideY", form->stride_y);
-    writer.number("kStrideX", form->stride_x);
-    writer.number("kPadTop", form->pad_top);
-    writer.number("kPadLeft", form->pad_left);
-    writer.number("kDilationY", form->dilation_y);
-    writer.number("kDilationX", form->dilation_x);
-    writer.constant("kKernelHeight", form->kernel_height);
-    writer.constant("kKernelWidth", form->kernel_width);
-    writer.constant("kIsMaximum", form->is_maximum ? 1 : 0);
-    writer.constant("kCountsPadding", form->counts_padding ? 1 : 0);
+    writer.real("kLeast", least_number(in.dtype));
+    writer.constant("kIsPlain", layout == Layout::plain ? 1 : 0);
+    add_geometry(form, writer);
     return single(writer.finish(programs(), kSamplingThreads, blocks_for(out.count(), kSamplingThreads), pool_text()));
+  }
+};
+
+class PoolOfPixels final : public Pool {
+ public:
+  using Pool::Pool;
+  std::string_view name() const override { return "pool.windows"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    const auto* const form = form_as<PoolForm>(layer);
+    return form == nullptr || form->gives_places ? nullptr : make_pool(layer, *form, Layout::channels_last);
+  }
+};
+
+class PoolWithPlaces final : public Pool {
+ public:
+  using Pool::Pool;
+  std::string_view name() const override { return "pool.places"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    const auto* const form = form_as<PoolForm>(layer);
+    if (form == nullptr || !form->gives_places) return {};
+    std::unique_ptr<Kernel> made = make_pool(layer, *form, Layout::plain);
+    return made ? std::move(made) : make_pool(layer, *form, Layout::channels_last);
   }
 };
 
@@ -103,16 +144,6 @@ class ResizeWriter {
   }
 
  private:
-  // All dims in the order of memory, those of 1 at the end.
-  static std::vector<size_t> inner_first(const TensorDesc& out) {
-    std::vector<size_t> order = memory_order(out);
-    std::ranges::reverse(order);
-    for (size_t dim = 0; dim < out.dims.size(); ++dim) {
-      if (out.dims[dim] == 1) order.push_back(dim);
-    }
-    return order;
-  }
-
   void add(size_t dim, int64_t stride, int64_t extent) {
     const size_t at = writer_.launch().numbers.size();
     writer_.launch().add_divisor(extent);
@@ -174,6 +205,6 @@ class Resize final : public Operation {
 
 }  // namespace
 
-KernelFamily cuda_kernel_sampling() { return family_of<Pool, Resize>(); }
+KernelFamily cuda_kernel_sampling() { return family_of<PoolOfPixels, PoolWithPlaces, Resize>(); }
 
 }  // namespace assay::engine::cuda

@@ -41,6 +41,7 @@ DEVICE uint16 bfloat_of_float(float x) {
 DEVICE float float_of_bits(uint32 bits) { return __uint_as_float(bits); }
 DEVICE uint32 bits_of_float(float x) { return __float_as_uint(x); }
 DEVICE uint32 high_product(uint32 a, uint32 b) { return __umulhi(a, b); }
+DEVICE float rounded_product(float a, float b) { return __fmul_rn(a, b); }  // no sum takes it before it is rounded
 DEVICE void meet() { __syncthreads(); }
 DEVICE void meet_warp() { __syncwarp(); }
 DEVICE float from_lane(float x, int distance) { return __shfl_xor_sync(0xffffffffu, x, distance); }
@@ -111,10 +112,12 @@ DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, uint8) { 
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+// Numbers that several threads change, so that their order does not matter; add_to gives the number before.
+DEVICE int add_to(int* at, int x) { return atomicAdd(at, x); }
+DEVICE void keep_least(int* at, int x) { atomicMin(at, x); }
+DEVICE void keep_greatest(int* at, int x) { atomicMax(at, x); }
 // Makes what this thread has written known to other blocks, before what it writes from now on.
 DEVICE void publish() { __threadfence(); }
-// Counts blocks: the number before.
-DEVICE int next_number(int* counter) { return atomicAdd(counter, 1); }
 DEVICE uint32 blocks_y() { return gridDim.y; }
 DEVICE uint32 thread_index() { return threadIdx.x; }
 DEVICE uint32 block_x() { return blockIdx.x; }

@@ -1,27 +1,44 @@
-// Pools over pictures with channels last; a thread a result.
+// Pools over pictures, planes or with channels last; a thread a result.
 KERNEL(kThreads) {
   const uint32 result = block_x() * kThreads + thread_index();
   if (result >= (uint32)kResults) return;
-  const uint32 pixel = quotient(result, kByChannels);
-  const uint32 channel = result - pixel * kByChannels.divisor;
-  const uint32 line = quotient(pixel, kByWidth);
+#if kIsPlain
+  const uint32 line = quotient(result, kByWidth);
+  const uint32 plane = quotient(line, kByHeight);
+  const int y0 = (int)(line - plane * kByHeight.divisor) * kStrideY - kPadTop;
+  const int x0 = (int)(result - line * kByWidth.divisor) * kStrideX - kPadLeft;
+  const T* const from = kIn + (int64)plane * kHeight * kWidth;
+  const uint32 pixel = 1;
+#else
+  const uint32 place = quotient(result, kByChannels);
+  const uint32 channel = result - place * kByChannels.divisor;
+  const uint32 line = quotient(place, kByWidth);
   const uint32 image = quotient(line, kByHeight);
+  const uint32 plane = image * kByChannels.divisor + channel;
   const int y0 = (int)(line - image * kByHeight.divisor) * kStrideY - kPadTop;
-  const int x0 = (int)(pixel - line * kByWidth.divisor) * kStrideX - kPadLeft;
+  const int x0 = (int)(place - line * kByWidth.divisor) * kStrideX - kPadLeft;
   const T* const from = kIn + (int64)image * kHeight * kWidth * kByChannels.divisor + channel;
-  float sum = kIsMaximum ? -kInfinity : 0.0f;
+  const uint32 pixel = kByChannels.divisor;
+#endif
+  float kept = kIsMaximum ? kLeast : 0.0f;
   int count = 0;
+  int64 best = 0;  // place in the plane
   for (int ky = 0; ky < kKernelHeight; ++ky) {
     const int y = y0 + ky * kDilationY;
     if ((uint32)y >= (uint32)kHeight) continue;
     for (int kx = 0; kx < kKernelWidth; ++kx) {
       const int x = x0 + kx * kDilationX;
       if ((uint32)x >= (uint32)kWidth) continue;
-      const float element = widened(from[((int64)y * kWidth + x) * kByChannels.divisor]);
-      sum = kIsMaximum ? larger(sum, element) : sum + element;
+      const float element = widened(from[((int64)y * kWidth + x) * pixel]);
+      const bool is_better = kept == kept && (element != element || element > kept);
+      if (kGivesPlaces && (count == 0 || is_better)) best = kIsColumnMajor ? (int64)x * kHeight + y : (int64)y * kWidth + x;
+      kept = kIsMaximum ? larger(kept, element) : kept + element;
       ++count;
     }
   }
-  if (!kIsMaximum) sum /= (float)(kCountsPadding ? kKernelHeight * kKernelWidth : count);
-  kOut[result] = Narrow<T>::of(sum);
+  if (!kIsMaximum) kept /= (float)(kCountsPadding ? kKernelHeight * kKernelWidth : count);
+  kOut[result] = Narrow<T>::of(kept);
+#if kGivesPlaces
+  kPlaces[result] = (int64)plane * kHeight * kWidth + best;
+#endif
 }

@@ -2,6 +2,9 @@
 struct Work {
   const T* left;
   const T* right;
+#if kRightIsCompressed
+  Compressed codes;  // in its place
+#endif
   int rows, columns, depth;
   int left_row, left_column, right_row, right_column;  // strides of a product
   // of windows

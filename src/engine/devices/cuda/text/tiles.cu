@@ -54,6 +54,23 @@ DEVICE const T* right_at(const Work& work, int column, int k) {
   return work.right + (int64)k * work.right_row + (int64)column * work.right_column;
 }
 
+// Neighbours along the depth, one by one, or expanded from codes.
+DEVICE Pack<T, kPack> right_pack(const Work& work, int column, int k) {
+  Pack<T, kPack> pack;
+#if kRightIsCompressed
+  for (int first = 0; first < kPack; first += 4) {
+    const Pack<float, 4> four = column < work.columns ? four_weights(work.codes, column, k + first) : Pack<float, 4>();
+    for (int e = 0; e < 4; ++e) pack.e[first + e] = Narrow<T>::of(four.e[e]);
+  }
+#else
+  for (int e = 0; e < kPack; ++e) {
+    const T* const from = right_at(work, column, k + e);
+    pack.e[e] = from == nullptr ? T() : *from;
+  }
+#endif
+  return pack;
+}
+
 // What a row of the left has where there is no element.
 DEVICE T nothing() {
   T zero = {kZeroCode};
@@ -117,12 +134,7 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
     if (kRightPacks) {
       copy_or_fill(to, right_at(work, first_column + row, k + chunk * kPack), T());
     } else {
-      Pack<T, kPack> pack;
-      for (int e = 0; e < kPack; ++e) {
-        const T* const from = right_at(work, first_column + row, k + chunk * kPack + e);
-        pack.e[e] = from == nullptr ? T() : *from;
-      }
-      *(Pack<T, kPack>*)to = pack;
+      *(Pack<T, kPack>*)to = right_pack(work, first_column + row, k + chunk * kPack);
     }
   }
   end_copies();
@@ -299,7 +311,7 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
   publish();
   meet();
   if (thread_index() == 0) {
-    is_last = next_number(counters(p) + number) == kSplits - 1;
+    is_last = add_to(counters(p) + number, 1) == kSplits - 1;
     if (is_last) counters(p)[number] = 0;
   }
   meet();

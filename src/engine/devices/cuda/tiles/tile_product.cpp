@@ -9,6 +9,8 @@
 
 #include "engine/devices/cuda/generate/element_kernel.h"
 #include "engine/devices/cuda/generate/followed.h"
+#include "engine/devices/cuda/generate/kernel_writer.h"
+#include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
 
 namespace assay::engine::cuda {
@@ -44,32 +46,61 @@ class TileWriter {
   Launches write(Programs& programs) {
     Launches launches;
     launches.constants = product_.constants;
-    launches.all.push_back(products(programs));
-    if (shape_.splits > 1) {
-      const auto& grid = launches.all.front().grid;
-      const uint64_t tiles = uint64_t{grid[0]} * grid[1] * (grid[2] / static_cast<unsigned>(shape_.splits));
-      launches.counter_bytes = tiles * sizeof(int32_t);
-      launches.workspace_bytes = tiles * static_cast<uint64_t>(shape_.splits * shape_.rows * shape_.columns) * sizeof(int32_t);
+    launches.workspace_bytes = static_cast<uint64_t>(part_bytes());
+    if (product_.weight_zeros) {
+      launches.all.push_back(row_sums(programs));
+      launches.workspace_bytes += static_cast<uint64_t>(product_.rows) * sizeof(int32_t);
     }
+    launches.all.push_back(products(programs));
+    if (shape_.splits > 1) launches.counter_bytes = static_cast<uint64_t>(tiles()) * sizeof(int32_t);
     return launches;
   }
 
  private:
+  std::array<int64_t, 3> grid() const {
+    return {(product_.rows + shape_.rows - 1) / shape_.rows, (product_.columns + shape_.columns - 1) / shape_.columns,
+            product_.item_count()};
+  }
+  int64_t tiles() const { return grid()[0] * grid()[1] * grid()[2]; }
+  // Bytes of parts of the depth in the workspace; sums of rows follow.
+  int64_t part_bytes() const {
+    return shape_.splits > 1 ? tiles() * shape_.splits * shape_.rows * shape_.columns * int64_t{sizeof(int32_t)} : 0;
+  }
+
+  Launch row_sums(Programs& programs) const {
+    constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
+    KernelWriter writer;
+    writer.type("T", product_.type);
+    writer.pointer("kLeft", "const T", product_.left.pointer);
+    writer.pointer("kSums", "int", workspace_pointer(part_bytes()));
+    writer.number("kRows", product_.rows);
+    writer.number("kRow", product_.left.along);
+    writer.number("kColumn", product_.left.depth);
+    writer.number("kDepth", product_.depth);
+    if (product_.zero) {
+      writer.pointer("kZero", fmt::format("const {}", element_type(product_.zero_type)), *product_.zero);
+      writer.text("#define kZeroCode ((int)*kZero)\n");
+    } else {
+      writer.constant("kZeroCode", product_.zero_code);
+    }
+    return writer.finish(programs, kThreads, blocks_for(product_.rows, kWarps), row_sums_text());
+  }
+
   Launch products(Programs& programs) {
     Launch launch;
     launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns);
-    launch.grid = {static_cast<unsigned>((product_.rows + shape_.rows - 1) / shape_.rows),
-                   static_cast<unsigned>((product_.columns + shape_.columns - 1) / shape_.columns),
-                   static_cast<unsigned>(product_.item_count() * shape_.splits)};
+    launch.grid = {static_cast<unsigned>(grid()[0]), static_cast<unsigned>(grid()[1]),
+                   static_cast<unsigned>(grid()[2] * shape_.splits)};
     const int64_t stages = int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
                            step_bytes(product_, shape_.tf32_products);
     constexpr int64_t kTilePad = 8;  // of tiles.cu
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
+    const std::string codes = product_.codes ? codes_text(*product_.codes, launch) : std::string();
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
     const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
-    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() +
+    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
                                   std::string(tile_work_text()) + work + taken + std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
@@ -95,6 +126,7 @@ class TileWriter {
     set("kStepInTap", g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0 ? 1 : 0);
     set("kLeftPacks", left_packs() ? 1 : 0);
     set("kRightPacks", packs(product_.right) ? 1 : 0);
+    set("kRightIsCompressed", product_.codes ? 1 : 0);
     set("kRightTurned", product_.right.along == 1 && product_.right.depth != 1 ? 1 : 0);
     return made;
   }
@@ -146,11 +178,17 @@ class TileWriter {
       number("pad_top", g.pad_top);
       number("pad_left", g.pad_left);
     }
-    made += offsets_text(launch);
+    return made + operands_text(launch) + "  return work;\n}\n";
+  }
+
+  std::string operands_text(Launch& launch) const {
+    std::string made = offsets_text(launch);
+    if (product_.codes) made += "  work.codes = compressed_of(p);\n";
+    made += fmt::format("  work.left = (const T*)p.at[{}] + left;\n  work.right = (const T*)p.at[{}] + right;\n",
+                        launch.pointers.size(), launch.pointers.size() + 1);
     launch.pointers.push_back(product_.left.pointer);
     launch.pointers.push_back(product_.right.pointer);
-    return made +
-           "  work.left = (const T*)p.at[0] + left;\n  work.right = (const T*)p.at[1] + right;\n  return work;\n}\n";
+    return made;
   }
 
   // `left` and `right`: where the operands of `item` begin.
@@ -174,14 +212,20 @@ class TileWriter {
 
   // `corrected`: a sum with the share that zero points have in it taken away.
   std::string corrected_text(Launch& launch) const {
-    if (!product_.starts) return "#define corrected(sum, column) (sum)\n";
-    const size_t at = launch.pointers.size();
-    launch.pointers.push_back(*product_.starts);
-    const std::string start = fmt::format("((const int32*)p.at[{}])[column]", at);
-    if (!product_.zero) return "#define corrected(sum, column) ((sum) + " + start + ")\n";
-    launch.pointers.push_back(*product_.zero);
-    return fmt::format("#define corrected(sum, column) ((sum) + {} * (int32)*(const {}*)p.at[{}])\n", start,
-                       element_type(product_.zero_type), at + 1);
+    std::string made = "#define corrected(sum, column, row) ((sum)";
+    const auto add = [&](const Pointer& pointer) {
+      launch.pointers.push_back(pointer);
+      return launch.pointers.size() - 1;
+    };
+    if (product_.starts) made += fmt::format(" + ((const int32*)p.at[{}])[column]", add(*product_.starts));
+    if (product_.starts && product_.zero) {
+      made += fmt::format(" * (int32)*(const {}*)p.at[{}]", element_type(product_.zero_type), add(*product_.zero));
+    }
+    if (product_.weight_zeros) {
+      const size_t zeros = add(*product_.weight_zeros), sums = add(workspace_pointer(part_bytes()));
+      made += fmt::format(" - ((const int32*)p.at[{}])[column] * ((const int32*)p.at[{}])[row]", zeros, sums);
+    }
+    return made + ")\n";
   }
   // The column of result n of an item among those of all items.
   static std::string_view column() { return "(item) * work.columns + (n)"; }
@@ -191,7 +235,8 @@ class TileWriter {
     const size_t at = launch.pointers.size();
     launch.pointers.push_back(workspace_pointer());
     launch.pointers.push_back(counters_pointer());
-    return fmt::format("#define parts(p) (({}*)p.at[{}])\n#define counters(p) ((int*)p.at[{}])\n", sum_type(), at, at + 1);
+    return fmt::format("#define parts(p) (({}*)p.at[{}])\n#define counters(p) ((int*)p.at[{}])\n", sum_type(), at,
+                       at + 1);
   }
 
   // The place of result (m, n) of an item in the order of the result's memory.
@@ -205,9 +250,10 @@ class TileWriter {
   std::string taken_text(Launch& launch) const {
     return finish_text(site_, launch, plain_type()) +
            fmt::format(
-               "DEVICE void take(const Params& p, const Work& work, int item, int m, int n, const Pack<Sum, kTaken>& given) {{\n"
+               "DEVICE void take(const Params& p, const Work& work, int item, int m, int n, const Pack<Sum, kTaken>& "
+               "given) {{\n"
                "  Pack<{0}, kTaken> all;\n#pragma unroll\n"
-               "  for (int i = 0; i < kTaken; ++i) all.e[i] = ({0})corrected(given.e[i], {1} + i);\n"
+               "  for (int i = 0; i < kTaken; ++i) all.e[i] = ({0})corrected(given.e[i], {1} + i, m);\n"
                "  finish(p, {2}, all);\n}}\n",
                plain_type(), column(), place());
   }
@@ -292,7 +338,8 @@ std::optional<Launches> tile_launches(Programs& programs, const TileProduct& pro
   const int64_t results = product.item_count() * product.rows * product.columns;
   const bool fits = product.rows * product.depth <= kMost || product.windows;
   if (!fits || results > kMost || product.depth > kMost || product.item_count() * shape.splits > kMostGrid ||
-      (product.columns + shape.columns - 1) / shape.columns > kMostGrid || !site.find_walk(taken_at_once(product.columns))) {
+      (product.columns + shape.columns - 1) / shape.columns > kMostGrid ||
+      !site.find_walk(taken_at_once(product.columns))) {
     return std::nullopt;
   }
   return TileWriter(product, shape, std::move(site)).write(programs);

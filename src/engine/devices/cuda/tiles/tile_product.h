@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/devices/cuda/generate/element_site.h"
+#include "engine/devices/cuda/tiles/compressed_operand.h"
 #include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cuda {
@@ -28,15 +29,17 @@ struct TileProduct {
   int64_t rows = 1, columns = 1, depth = 1;
   std::vector<int64_t> items;
   TileOperand left, right;
-  std::optional<ConvGeometry> windows;  // the rows of the left are windows of a picture, and items are groups
-  int64_t pixel = 0;                    // elements from pixel to pixel of that picture
+  std::optional<ConvGeometry> windows;     // the rows of the left are windows of a picture, and items are groups
+  int64_t pixel = 0;                       // elements from pixel to pixel of that picture
+  std::optional<CompressedOperand> codes;  // in the place of the right
   std::vector<Buffer> constants;
   // Facts of products of integers.
   int32_t zero_code = 0;          // in the place of what a window does not see
   std::optional<Pointer> starts;  // of int32, by column of all items: is added to each sum
   std::optional<Pointer> zero;    // a code by which the starts are multiplied first
   tensor::DType zero_type = tensor::DType::undefined;
-  bool gives_integers = false;  // the site takes them
+  std::optional<Pointer> weight_zeros;  // of int32, by column: each takes the sum of its row's codes as often off
+  bool gives_integers = false;          // the site takes them
 
   int64_t item_count() const;
 };

@@ -15,7 +15,7 @@ std::string name_of(const TileShape& shape) {
 FloatProducts permitted(const Layer& layer, const TileProduct& product) {
   constexpr int64_t kDeep = 64;
   if (layer.permits_tf32) return FloatProducts::tf32;
-  return layer.is_strict || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
+  return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
 }
 
 void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {

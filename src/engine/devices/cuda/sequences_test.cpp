@@ -1,0 +1,211 @@
+// Recurrent layers, positions and products of codes on a card whose kernels the host runs.
+#include <gtest/gtest.h>
+
+#include "simt/layer_check.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+using testing_support::codes;
+using testing_support::numbers;
+using testing_support::OnCard;
+using testing_support::sine;
+
+void check(const std::string& text, const std::vector<std::string>& tactics, double tolerance = 1e-5,
+           const std::function<double(size_t)>& number = sine) {
+  EXPECT_EQ(testing_support::layers_fault(text, tactics, tolerance, number), "");
+}
+
+TEST(CardSequences, RotaryPositions) {
+  for (const char* const type : {"float", "float16"}) {
+    const double tolerance = type[5] == '1' ? 2e-3 : 1e-6;
+    for (const int interleaved : {0, 1}) {
+      check(fmt::format("g ({0}[2,3,4,8] x, {0}[2,4,3] c, {0}[2,4,3] s) => ({0}[2,3,4,8] z) {{ "
+                        "z = RotaryEmbedding<rotary_embedding_dim = 6, interleaved = {1}>(x, c, s) }}",
+                        type, interleaved),
+            {"rotary.rows"}, tolerance);
+    }
+    check(fmt::format("g ({0}[1,2,4,8] x, {0}[4,8] c, {0}[4,8] s) => ({0}[1,2,4,8] z) <int64[1] b = {{0}}, "
+                      "int64[1] m = {{4}}, int64[1] e = {{8}}, int64[1] d = {{3}}> {{ l = Slice(x, b, m, d) "
+                      "r = Slice(x, m, e, d) n = Neg(r) t = Concat<axis = 3>(n, l) p = Mul(x, c) q = Mul(t, s) "
+                      "z = Add(p, q) }}",
+                      type),
+          {"rotary.rows"}, tolerance);
+  }
+}
+
+TEST(CardSequences, PositionsOutOfRangeEndTheRun) {
+  const OnCard model(
+      "<ir_version: 11, opset_import: [\"\" : 24]> g (int64[1,2] p, float[1,2,8] x, float[5,2] c, float[5,2] s) => "
+      "(float[1,2,8] z) { z = RotaryEmbedding<num_heads = 2>(x, c, s, p) }");
+  EXPECT_EQ(model.tactics(), std::vector<std::string>{"rotary.rows"});
+  engine::Context context(model.program(), {}, false);
+  for (const double position : {-1.0, 5.0}) {
+    EXPECT_THROW(model.run(context, [&](size_t i) { return i == 1 ? position : i == 0 ? 2 : sine(i); }), Error);
+  }
+  const auto fits = [](size_t i) { return i == 1 ? 4.0 : i == 0 ? 2 : sine(i); };
+  EXPECT_EQ(testing_support::difference(model.run(context, fits), model.expected(fits), 1e-6), "");
+}
+
+TEST(CardSequences, GroupQueries) {
+  struct Form {
+    int batch, length, past, total;
+  };
+  for (const auto& [batch, length, past, total] :
+       {Form{2, 1, 9, 10}, Form{1, 4, 9, 13}, Form{2, 1, 30, 26}, Form{2, 5, 0, 5}}) {
+    for (const char* const attributes : {"do_rotary = 0", "do_rotary = 1", "do_rotary = 1, rotary_interleaved = 1"}) {
+      for (const char* const type : {"float", "float16"}) {
+        const std::string caches =
+            past == 0 ? "" : fmt::format(", {0}[{2},2,{1},8] pk, {0}[{2},2,{1},8] pv", type, past, batch);
+        const std::string text = fmt::format(
+            "g (int32[{7}] n, {0}[{7},{1},80] q{2}, {0}[40,3] c, {0}[40,3] s) => ({0}[{7},{1},48] y, {0}[{7},2,{3},8] "
+            "nk, "
+            "{0}[{7},2,{3},8] nv) <int32 all = {{{4}}}> {{ y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = "
+            "6, "
+            "kv_num_heads = 2, {5}>(q, , , {6}, n, all, c, s) }}",
+            type, length, caches, std::max(past, total), total, attributes, past == 0 ? ", " : "pk, pv", batch);
+        check(text, {"attention.rows"}, type[5] == '1' ? 1e-2 : 1e-5, [total = total, batch = batch](size_t i) {
+          return i < static_cast<size_t>(batch) ? static_cast<double>(total - 1) - static_cast<double>(i) : sine(i);
+        });
+      }
+    }
+  }
+}
+
+TEST(CardSequences, GroupQueriesCheckLengths) {
+  const OnCard model(
+      "<ir_version: 11, opset_import: [\"\" : 24, \"com.microsoft\" : 1]> g (int32[1] n, float[1,2,8] q, float[1,2,8] "
+      "k, "
+      "float[1,2,8] v, float[1,1,4,8] pk, float[1,1,4,8] pv) => (float[1,2,8] y, float[1,1,6,8] nk, float[1,1,6,8] nv) "
+      "<int32 all = {6}> { y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = 1, kv_num_heads = 1>"
+      "(q, k, v, pk, pv, n, all) }");
+  engine::Context context(model.program(), {}, false);
+  for (const int last : {-1, 0, 6, 1000}) {
+    EXPECT_THROW(model.run(context, [&](size_t i) { return i == 0 ? last : sine(i); }), Error) << last;
+  }
+}
+
+struct Recurrent {
+  const char* op;
+  int gates, hidden;
+  const char* attributes;
+};
+
+TEST(CardSequences, RecurrentLayers) {
+  constexpr Recurrent kForms[] = {{"RNN", 1, 9, ""},
+                                  {"RNN", 1, 9, ", activations = [\"Relu\", \"Relu\"]"},
+                                  {"GRU", 3, 9, ""},
+                                  {"GRU", 3, 9, ", linear_before_reset = 1"},
+                                  {"GRU", 3, 150, ""},
+                                  {"LSTM", 4, 9, ", clip = 0.4"},
+                                  {"LSTM", 4, 9, ", input_forget = 1"},
+                                  {"LSTM", 4, 130, ""}};
+  for (const auto& [op, gates, hidden, attributes] : kForms) {
+    const int rows = gates * hidden;
+    const bool is_lstm = gates == 4;
+    const std::string fixed = fmt::format("{}, {}, {}", numbers(fmt::format("float[2,{},3] w", rows), 2 * rows * 3),
+                                          numbers(fmt::format("float[2,{},{}] r", rows, hidden), 2 * rows * hidden),
+                                          numbers(fmt::format("float[2,{}] b", 2 * rows), 4 * rows));
+    const std::string state = fmt::format("float[2,5,{}]", hidden);
+    const std::string text = fmt::format(
+        "g (int32[5] n, float[4,5,3] x, {0} h{1}) => (float[4,2,5,{2}] y, {0} yh{3}) <{4}> {{ y, yh{5} = "
+        "{6}<hidden_size "
+        "= {2}, direction = \"bidirectional\"{7}>(x, w, r, b, n, h{8}) }}",
+        state, is_lstm ? ", " + state + " c, float[2," + std::to_string(3 * hidden) + "] p" : "", hidden,
+        is_lstm ? ", " + state + " yc" : "", fixed, is_lstm ? ", yc" : "", op, attributes, is_lstm ? ", c, p" : "");
+    check(text, {"recurrent.steps"}, 2e-4, [](size_t i) { return i < 5 ? static_cast<double>(i) : 0.2 * sine(i); });
+  }
+}
+
+TEST(CardSequences, LengthsOfSequencesAreChecked) {
+  const OnCard model(
+      "<ir_version: 11, opset_import: [\"\" : 24]> g (int32[1] n, float[3,1,2] x) => (float[3,1,1,2] y) <" +
+      numbers("float[1,2,2] w", 4) + ", " + numbers("float[1,2,2] r", 4) +
+      "> { y = RNN<hidden_size = 2>(x, w, r, , n) }");
+  engine::Context context(model.program(), {}, false);
+  for (const double length : {-1.0, 4.0}) {
+    EXPECT_THROW(model.run(context, [&](size_t i) { return i == 0 ? length : sine(i); }), Error);
+  }
+}
+
+TEST(CardSequences, CodesOfARange) {
+  check("g (float[7,900] x) => (uint8[7,900] q, float s, uint8 z) { q, s, z = DynamicQuantizeLinear(x) }",
+        {"quantize.dynamic"}, 0);
+}
+
+TEST(CardSequences, ProductsOfCodesWhoseWeightsHaveZeroPoints) {
+  for (const int rows : {5, 70}) {
+    check(fmt::format("g (float[{},40] x) => (float[{},24] z) <{}, uint8 o = {{113}}, float t = {{0.02}}> {{ "
+                      "q, s, n = DynamicQuantizeLinear(x) i = MatMulInteger(q, w, n, o) f = Cast<to = 1>(i) "
+                      "u = Mul(s, t) z = Mul(f, u) }}",
+                      rows, rows, codes("uint8[40,24] w", 960, 0)),
+          {"quantize.dynamic", "elementwise.chain", "product.codes"}, 1e-5);
+  }
+  check(
+      "g (float[9,600] x) => (float[9,16] z) <float s = {0.01}, uint8 o = {120}, float t = {0.02}, uint8 n = "
+      "{90}, " +
+          codes("uint8[600,16] w", 9600, 0) +
+          "> { q = QuantizeLinear(x, s, o) a = DequantizeLinear(q, s, o) b = DequantizeLinear(w, t, n) "
+          "z = MatMul(a, b) }",
+      {"elementwise.chain", "product.codes"}, 1e-4);
+}
+
+TEST(CardSequences, CompressedWeights) {
+  for (const int rows : {1, 3, 20}) {
+    const std::string tactic = rows > 8 ? "product.compressed_tiles" : "product.compressed";
+    for (const int bits : {4, 8}) {
+      for (const int block : {16, 32, 64}) {
+        const int blocks = (72 + block - 1) / block, bytes = 21 * blocks * block * bits / 8;
+        const int zero_bytes = 21 * ((blocks * bits + 7) / 8);
+        for (const bool has_zeros : {false, true}) {
+          const std::string type = block == 16 ? "float16" : "float";
+          check(
+              fmt::format("g ({7}[{0},72] x, {7}[21] b) => ({7}[{0},21] z) <{1}, {2}{3}> {{ y = "
+                          "com.microsoft.MatMulNBits<K = 72, N = 21, bits = {4}, block_size = {5}>(x, w, s, {6}, , b) "
+                          "z = Relu(y) }}",
+                          rows, codes(fmt::format("uint8[21,{},{}] w", blocks, block * bits / 8), bytes, 0),
+                          numbers(fmt::format("{}[{}] s", type, 21 * blocks), 21 * blocks),
+                          has_zeros ? ", " + codes(fmt::format("uint8[{}] o", zero_bytes), zero_bytes, 0) : "", bits,
+                          block, has_zeros ? "o" : "", type),
+              {tactic}, block == 16 ? 0.2 : 2e-4);
+        }
+      }
+    }
+    check(fmt::format("g (float[{0},60] x) => (float[{0},18] z) <{1}, {2}> {{ y = DequantizeLinear<axis = 0, "
+                      "block_size = 20>(w, s) z = MatMul(x, y) }}",
+                      rows, codes("int8[60,18] w", 1080), numbers("float[3,18] s", 54)),
+          {tactic}, 2e-4);
+  }
+}
+
+TEST(CardSequences, AttentionOfCodes) {
+  struct Spelling {
+    const char *scores, *result_type, *result;
+    double tolerance;
+  };
+  constexpr Spelling kSpellings[] = {
+      {"u = Div(s, n) t = Add(u, m)", "uint8", "r = QuantizeLinear(o, rs, rz) y = Transpose<perm = [0,2,1,3]>(r)", 1},
+      {"u = Where(b, low, s) t = Mul(n, u)", "float", "y = Transpose<perm = [0,2,1,3]>(o)", 0.03},
+      {"e = QuantizeLinear(s, ss, sz) f = DequantizeLinear(e, ss, sz) g = Div(f, n) h = QuantizeLinear(g, st, su) "
+       "i = DequantizeLinear(h, st, su) j = Add(i, m) t = Mul(j, n)",
+       "uint8", "r = QuantizeLinear(o, rs, rz) y = Transpose<perm = [0,2,1,3]>(r)", 1}};
+  for (const Spelling& spelling : kSpellings) {
+    const std::string text = fmt::format(
+        "g (uint8[2,5,3,17] a, uint8[2,31,3,17] x, uint8[2,31,3,8] z, float[2,1,5,31] m, bool[5,31] b) => "
+        "({}[2,5,3,8] y) <float qs = {{0.011}}, uint8 qz = {{127}}, uint8 kz = {{120}}, uint8 vz = {{140}}, float vs = "
+        "{{0.031}}, float n = {{1.3}}, float low = {{-9}}, float ws = {{0.0039}}, uint8 w0 = {{0}}, float rs = "
+        "{{0.0517}}, uint8 rz = {{101}}, float ss = {{0.051}}, int8 sz = {{5}}, float st = {{0.043}}, uint8 su = "
+        "{{160}}> {{ qt = Transpose<perm = [0,2,1,3]>(a) kt = Transpose<perm = [0,2,3,1]>(x) vt = Transpose<perm = "
+        "[0,2,1,3]>(z) q = DequantizeLinear(qt, qs, qz) k = DequantizeLinear(kt, qs, kz) v = DequantizeLinear(vt, vs, "
+        "vz) s = MatMul(q, k) {} p = Softmax(t) c = QuantizeLinear(p, ws, w0) d = DequantizeLinear(c, ws, w0) "
+        "o = MatMul(d, v) {} }}",
+        spelling.result_type, spelling.scores, spelling.result);
+    constexpr size_t kCodes = size_t{6} * (5 * 17 + 31 * 17 + 31 * 8), kMasks = size_t{2} * 5 * 31;
+    check(text, {"attention.codes"}, spelling.tolerance, [](size_t i) {
+      return i < kCodes ? std::floor(128 + 100 * sine(i)) : i < kCodes + kMasks ? sine(i) : sine(i) > 0.5 ? 1 : 0;
+    });
+  }
+}
+
+}  // namespace
+}  // namespace assay::engine::cuda

@@ -1,0 +1,7 @@
+// Rotary positions: rows of kWidth elements, of which `turn` makes one.
+KERNEL(kThreads) {
+  const uint32 element = block_x() * kThreads + thread_index();
+  if (element >= (uint32)kElements) return;
+  const uint32 row = quotient(element, kWidth);
+  turn(p, row, (int)(element - row * kWidth.divisor));
+}
