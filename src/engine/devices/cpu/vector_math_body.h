@@ -92,7 +92,9 @@ template <typename V>
 ASSAY_KERNEL inline void at_least(const V& x, float least, V& out) {
   V low;
   set(low, least);
-  if constexpr (sizeof(V) == 32)
+  if constexpr (sizeof(V) == 64)
+    out = _mm512_maskz_max_ps(kAllLanes, low, x);
+  else if constexpr (sizeof(V) == 32)
     out = _mm256_max_ps(low, x);
   else
     choose(x < low, low, x, out);
@@ -139,13 +141,29 @@ ASSAY_KERNEL inline void exponential(const Vector& given, Vector& out) {
 // The exponential of numbers that are not above 0.
 template <typename V>
 ASSAY_KERNEL inline void falling_exponential(const V& given, V& out) {
-  if constexpr (sizeof(V) == 64) return exponential(given, out);
-  constexpr float kAway = 32;  // from denormal numbers
+  constexpr float kAway = sizeof(V) == 64 ? 0 : 32;  // from denormal numbers
   V x, shifted, power;
   at_least(given, -104.0F, x);
   reduced_exponential(x, kRound + kAway, shifted, power);
+  if constexpr (sizeof(V) == 64) return scale(power, shifted - kRound, out);
   out = reinterpret_cast<V>(reinterpret_cast<Bits>(power) + (reinterpret_cast<Bits>(shifted) << 23)) * 0x1p-32F;
   choose(given != given, given, out, out);
+}
+
+// The nearest whole number, and what x is more than that.
+template <typename V>
+ASSAY_KERNEL inline void divide_up(const V& given, V& whole, V& rest) {
+  if constexpr (sizeof(V) == 64) {
+    constexpr int kToNearest = 8;
+    rest = _mm512_maskz_reduce_ps(kAllLanes, given, kToNearest);
+    whole = given - rest;
+  } else {
+    V x;
+    bound(given, -150.0F, 129.0F, x);
+    whole = x + kRound;
+    whole -= kRound;
+    rest = x - whole;
+  }
 }
 
 // 1 + 2^x for what is divided by it, off by less than (2 + |x| / 10) 1e-7 of itself; beyond 126 it is only known to be
@@ -154,17 +172,19 @@ template <typename V>
 ASSAY_KERNEL inline void one_and_power(const V& given, V& out) {
   constexpr float kPowers[] = {1.000000072e+00F, 6.931469669e-01F, 2.402211951e-01F,
                                5.550713394e-02F, 9.675552797e-03F, 1.327646065e-03F};
-  V x, power;
-  bound(given, -126.0F, sizeof(V) == 64 ? 129.0F : 127.0F, x);
-  const V rounded = x + kRound;
-  const V whole = rounded - kRound;
-  const V rest = x - whole;
-  short_polynomial(kPowers, rest, power);
+  V power, rest;
   if constexpr (sizeof(V) == 64) {
+    V whole;
+    divide_up(given, whole, rest);
+    short_polynomial(kPowers, rest, power);
     scale(power, whole, power);
     out = power + 1.0F;
   } else {  // infinity stays by the second summand, which is 1 otherwise
-    V one;
+    V x, one;
+    bound(given, -126.0F, 127.0F, x);
+    const V rounded = x + kRound;
+    rest = x - (rounded - kRound);
+    short_polynomial(kPowers, rest, power);
     at_least(given - 126.0F, 1.0F, one);
     out = reinterpret_cast<V>(reinterpret_cast<Bits>(power) + (reinterpret_cast<Bits>(rounded) << 23)) + one;
   }

@@ -9,6 +9,14 @@ ASSAY_KERNEL inline float sum_of_lanes(const Vector& given) {
   return (sum[0] + sum[1]) + (sum[2] + sum[3]);
 }
 
+ASSAY_KERNEL inline double sum_in_doubles(const Vector& given) {
+  using Doubles [[gnu::vector_size(4 * sizeof(double))]] = double;
+  const auto* const parts = reinterpret_cast<const Four*>(&given);
+  Doubles sum = __builtin_convertvector(parts[0], Doubles);
+  for (size_t i = 1; i < kBytes / sizeof(Four); ++i) sum += __builtin_convertvector(parts[i], Doubles);
+  return (sum[0] + sum[1]) + (sum[2] + sum[3]);
+}
+
 ASSAY_KERNEL inline float greatest_lane(const Vector& given) {
   const auto* const parts = reinterpret_cast<const Four*>(&given);
   Four kept = parts[0];

@@ -98,17 +98,28 @@ class ChannelNormKernel final : public PlainKernel {
     float* chunks;
   };
 
-  // Adds up each channel over the pixels: add(sums, pixel, first channel, count).
+  // Calls fn(floats, pixel, pixels, first channel, channels) for some pixels: all of float32 at once.
+  template <typename Fn>
+  void for_pixels(const std::byte* image, int64_t begin, int64_t end, Fn&& fn) const {
+    const int64_t step = g_.dtype == tensor::DType::float32 ? end - begin : 1;
+    for (int64_t pixel = begin; pixel < end; pixel += step) {
+      const std::byte* const from = image + pixel * g_.channels * float_bytes(g_.dtype);
+      if (step > 1) return fn(reinterpret_cast<const float*>(from), begin, step, 0, static_cast<size_t>(g_.channels));
+      for_tiles(from, g_.channels, [&](const float* x, int64_t first, size_t count) { fn(x, pixel, 1, first, count); });
+    }
+  }
+
+  // Adds up each channel over the pixels: add(sums, pixels, first channel, count of pixels, of channels).
   template <typename Add>
   void sum_pixels(const std::byte* image, float* chunks, Add&& add) const {
     parallel_for(static_cast<uint64_t>(g_.chunks()), 1, [&](uint64_t begin, uint64_t end) {
       for (auto chunk = static_cast<int64_t>(begin); chunk < static_cast<int64_t>(end); ++chunk) {
         float* const sums = chunks + chunk * g_.channels;
         std::fill_n(sums, g_.channels, 0.0F);
-        for (int64_t pixel = chunk * kChunk; pixel < std::min(g_.pixels, (chunk + 1) * kChunk); ++pixel) {
-          for_tiles(image + pixel * g_.channels * float_bytes(g_.dtype), g_.channels,
-                    [&](const float* x, int64_t first, size_t count) { add(sums + first, x, first, count); });
-        }
+        for_pixels(image, chunk * kChunk, std::min(g_.pixels, (chunk + 1) * kChunk),
+                   [&](const float* x, int64_t, int64_t pixels, int64_t first, size_t count) {
+                     add(sums + first, x, first, static_cast<size_t>(pixels), count);
+                   });
       }
     });
   }
@@ -134,13 +145,15 @@ class ChannelNormKernel final : public PlainKernel {
     const std::byte* const in =
         host<const std::byte>(arguments.inputs[static_cast<size_t>(g_.data)]) + image * g_.pixels * row;
     std::byte* const out = host<std::byte>(arguments.outputs[0]) + image * g_.pixels * row;
-    sum_pixels(in, s.chunks, [&](float* sums, const float* x, int64_t, size_t count) { rows.add(sums, x, count); });
+    sum_pixels(in, s.chunks, [&](float* sums, const float* x, int64_t, size_t pixels, size_t count) {
+      rows.add(sums, x, pixels, count);
+    });
     for_groups(s.chunks, [&](int64_t group, double sum) {
       const double mean = sum / static_cast<double>(g_.per_group() * g_.pixels);
       std::fill_n(s.mean + group * g_.per_group(), g_.per_group(), static_cast<float>(mean));
     });
-    sum_pixels(in, s.chunks, [&](float* sums, const float* x, int64_t first, size_t count) {
-      rows.add_squares(sums, x, s.mean + first, count);
+    sum_pixels(in, s.chunks, [&](float* sums, const float* x, int64_t first, size_t pixels, size_t count) {
+      rows.add_squares(sums, x, s.mean + first, pixels, count);
     });
     for_groups(s.chunks, [&](int64_t group, double squares) {
       const double factor = g_.factor(squares);
@@ -150,15 +163,15 @@ class ChannelNormKernel final : public PlainKernel {
       }
     });
     parallel_for(static_cast<uint64_t>(g_.pixels), kChunk, [&](uint64_t begin, uint64_t end) {
-      for (auto pixel = static_cast<int64_t>(begin); pixel < static_cast<int64_t>(end); ++pixel) {
-        for_tiles(in + pixel * row, g_.channels, [&](const float* x, int64_t first, size_t count) {
-          float tile[kTile];
-          std::byte* const to = out + pixel * row + first * float_bytes(g_.dtype);
-          float* const made = place_floats(g_.dtype, to, tile);
-          rows.move_and_scale_each(x, s.mean + first, s.factor + first, s.shift + first, made, count);
-          write_floats(g_.dtype, made, to, count);
-        });
-      }
+      for_pixels(in, static_cast<int64_t>(begin), static_cast<int64_t>(end),
+                 [&](const float* x, int64_t pixel, int64_t pixels, int64_t first, size_t count) {
+                   float tile[kTile];
+                   std::byte* const to = out + pixel * row + first * float_bytes(g_.dtype);
+                   float* const made = place_floats(g_.dtype, to, tile);
+                   rows.move_and_scale_each(x, s.mean + first, s.factor + first, s.shift + first, made,
+                                            static_cast<size_t>(pixels), count);
+                   write_floats(g_.dtype, made, to, count);
+                 });
     });
   }
 

@@ -65,8 +65,9 @@ class AveragePool final : public PlainKernel {
     float kept_tile[kTile];
     float* const kept = place_floats(dtype_, out, kept_tile);
     std::fill_n(kept, count, 0.0F);
-    int64_t pixels = for_window(
-        image, y, x, [&](const std::byte* pixel) { rows.add(kept, read_floats(dtype_, pixel, read, count), count); });
+    int64_t pixels = for_window(image, y, x, [&](const std::byte* pixel) {
+      rows.add(kept, read_floats(dtype_, pixel, read, count), 1, count);
+    });
     if (g_.counts_padding) pixels = g_.kernel_height * g_.kernel_width;
     rows.scale(kept, 1.0F / static_cast<float>(pixels), kept, count);
     write_floats(dtype_, kept, out, count);

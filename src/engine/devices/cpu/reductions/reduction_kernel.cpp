@@ -152,16 +152,12 @@ class ReductionKernel final : public PlainKernel {
     int64_t outer, first, count;
   };
 
-  void add_rows(float* sums, const float* x, int64_t row, int64_t rows, size_t count) const {
+  // Rows that lie side by side.
+  void add_rows(float* sums, const float* x, int64_t rows, size_t count) const {
     const RowKernels& kernels = row_kernels();
-    for (int64_t r = 0; r < rows; ++r, x += row) {
-      if (is_maximum())
-        kernels.maximum(sums, x, count);
-      else if (kind_ == Kind::sum || kind_ == Kind::mean)
-        kernels.add(sums, x, count);
-      else
-        kernels.add_squares(sums, x, nullptr, count);
-    }
+    if (kind_ == Kind::sum || kind_ == Kind::mean) return kernels.add(sums, x, static_cast<size_t>(rows), count);
+    if (!is_maximum()) return kernels.add_squares(sums, x, nullptr, static_cast<size_t>(rows), count);
+    for (int64_t r = 0; r < rows; ++r, x += count) kernels.maximum(sums, x, count);
   }
 
   // Reduces rows [first, end).
@@ -174,13 +170,13 @@ class ReductionKernel final : public PlainKernel {
     for (int64_t row = first; row < end; row += group) {
       const int64_t rows = std::min(group, end - row);
       const int64_t at = (columns.outer * e_.reduced + row) * e_.inner + columns.first;
-      add_rows(part, read(arguments, at, are_whole ? rows * e_.inner : columns.count, buffer), e_.inner, rows, count);
+      add_rows(part, read(arguments, at, are_whole ? rows * e_.inner : columns.count, buffer), rows, count);
     }
   }
 
   void add_columns(const float* part, float* total, size_t count) const {
     const RowKernels& kernels = row_kernels();
-    is_maximum() ? kernels.maximum(total, part, count) : kernels.add(total, part, count);
+    is_maximum() ? kernels.maximum(total, part, count) : kernels.add(total, part, 1, count);
   }
 
   // `total`: in the result, where that is float32.

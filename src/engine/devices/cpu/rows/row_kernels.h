@@ -30,7 +30,7 @@ struct RowKernels {
   void (*greatest_size)(const float* x, int64_t row, size_t rows, size_t count, float& kept);
   // The number of numbers up to the last one that is above `bound` or NaN, or a few more.
   size_t (*count_above)(const float* x, size_t count, float bound);
-  void (*add)(float* sum, const float* x, size_t count);
+  void (*add)(float* sum, const float* x, size_t rows, size_t count);     // rows that lie side by side, here and below
   void (*scale)(const float* x, float factor, float* out, size_t count);  // `out` may be `x`
   // From and to bfloat16, rounded to the nearest, ties to even.
   void (*widen)(const uint16_t* x, float* out, size_t count);
@@ -60,12 +60,12 @@ struct RowKernels {
                     bool is_rms);
   float (*greatest)(const float* x, size_t count);  // of one element at least; NaN is greatest
   double (*sum)(const float* x, size_t count);
-  double (*sum_of_squares)(const float* x, float mean, size_t count);                // of (x - mean)
-  void (*add_squares)(float* sum, const float* x, const float* mean, size_t count);  // no mean: null
+  double (*sum_of_squares)(const float* x, float mean, size_t count);                             // of (x - mean)
+  void (*add_squares)(float* sum, const float* x, const float* mean, size_t rows, size_t count);  // no mean: null
   // (x - mean) * factor + shift
   void (*move_and_scale)(const float* x, float mean, float factor, float shift, float* out, size_t count);
   void (*move_and_scale_each)(const float* x, const float* mean, const float* factor, const float* shift, float* out,
-                              size_t count);
+                              size_t rows, size_t count);
 };
 
 // The best that this processor has.

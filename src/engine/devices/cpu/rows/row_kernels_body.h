@@ -138,10 +138,49 @@ ASSAY_KERNEL size_t count_above(const float* x, size_t count, float bound) {
   return count;
 }
 
-ASSAY_KERNEL void add(float* sum, const float* x, size_t count) {
+// Adds to some vectors of a sum those of each row, or their squares, less the mean.
+template <size_t kVectors, bool kAreSquares>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_columns(float* sum, const float* x, const float* mean, size_t rows,
+                                                            size_t row) {
+  Vector sums[kVectors], less[kVectors] = {};
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) {
+    sums[v] = at(sum + v * kWidth).lanes;
+    if (mean != nullptr) less[v] = at(mean + v * kWidth).lanes;
+  }
+  for (size_t r = 0; r < rows; ++r, x += row) {
+#pragma GCC unroll 4
+    for (size_t v = 0; v < kVectors; ++v) {
+      Vector number = at(x + v * kWidth).lanes;
+      if constexpr (kAreSquares) {
+        number -= less[v];
+        number *= number;
+      }
+      sums[v] += number;
+    }
+  }
+#pragma GCC unroll 4
+  for (size_t v = 0; v < kVectors; ++v) at(sum + v * kWidth).lanes = sums[v];
+}
+
+template <bool kAreSquares>
+ASSAY_KERNEL inline void add_all(float* sum, const float* x, const float* mean, size_t rows, size_t count) {
+  constexpr size_t kTogether = 4;
   size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) at(sum + i).lanes = at(sum + i).lanes + at(x + i).lanes;
-  for (; i < count; ++i) sum[i] += x[i];
+  const auto means = [&] { return mean == nullptr ? nullptr : mean + i; };
+  for (; i + kTogether * kWidth <= count; i += kTogether * kWidth)
+    add_columns<kTogether, kAreSquares>(sum + i, x + i, means(), rows, count);
+  for (; i + kWidth <= count; i += kWidth) add_columns<1, kAreSquares>(sum + i, x + i, means(), rows, count);
+  for (; i < count; ++i) {
+    for (size_t r = 0; r < rows; ++r) {
+      const float number = x[r * count + i] - (mean != nullptr ? mean[i] : 0);
+      sum[i] += kAreSquares ? number * number : number;
+    }
+  }
+}
+
+ASSAY_KERNEL void add(float* sum, const float* x, size_t rows, size_t count) {
+  add_all<false>(sum, x, nullptr, rows, count);
 }
 
 ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) {
@@ -152,129 +191,7 @@ ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) 
 
 #include "engine/devices/cpu/rows/row_conversions_body.h"
 
-ASSAY_KERNEL float greatest_of(const float* x, size_t count) {
-  float greatest = x[0];
-  size_t i = 0;
-  if (count >= kWidth) {
-    Vector kept = at(x).lanes;
-    for (i = kWidth; i + kWidth <= count; i += kWidth) {
-      const Vector b = at(x + i).lanes;
-      choose((b > kept) | (b != b), b, kept, kept);
-    }
-    greatest = greatest_lane(kept);
-  }
-  for (; i < count; ++i) greatest = x[i] > greatest || x[i] != x[i] ? x[i] : greatest;
-  return greatest;
-}
-
-ASSAY_KERNEL void softmax(const float* x, float* out, size_t count) {
-  const float greatest = greatest_of(x, count);
-  Vector sums = {};
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i).lanes - greatest;
-    Vector grown;
-    falling_exponential(below, grown);
-    at(out + i).lanes = grown;
-    sums += grown;
-  }
-  double sum = sum_of_lanes(sums);
-  if (i < count) {
-    float tail[kWidth] = {};
-    for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - greatest;
-    const Vector rest = at(tail).lanes;
-    Vector grown;
-    falling_exponential(rest, grown);
-    for (size_t k = 0; i + k < count; ++k) {
-      out[i + k] = grown[k];
-      sum += grown[k];
-    }
-  }
-  scale(out, static_cast<float>(1 / sum), out, count);
-}
-
-ASSAY_KERNEL void log_softmax(const float* x, float* out, size_t count) {
-  const float greatest = greatest_of(x, count);
-  Vector sums = {};
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i).lanes - greatest;
-    Vector grown;
-    falling_exponential(below, grown);
-    sums += grown;
-  }
-  double sum = sum_of_lanes(sums);
-  for (; i < count; ++i) sum += std::exp(x[i] - greatest);
-  const auto logarithm_of_sum = static_cast<float>(std::log(sum));
-  for (i = 0; i + kWidth <= count; i += kWidth) at(out + i).lanes = at(x + i).lanes - greatest - logarithm_of_sum;
-  for (; i < count; ++i) out[i] = x[i] - greatest - logarithm_of_sum;
-}
-
-// Keeps the greater one of two numbers; the kept one if the other is NaN.
-template <typename V>
-ASSAY_KERNEL inline void keep_greater(const V& x, V& kept) {
-  if constexpr (sizeof(V) == 64)
-    kept = _mm512_maskz_max_ps(kAllLanes, x, kept);
-  else
-    choose(x > kept, x, kept, kept);
-}
-
-// The greatest of the scores that it makes; NaN is none.
-ASSAY_KERNEL inline float scale_and_mask(float* x, const float* mask, size_t count, float by, bool divides) {
-  Vector kept = Vector{} - std::numeric_limits<float>::infinity();
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    Vector y = at(x + i).lanes;
-    y = divides ? y / by : y * by;
-    if (mask != nullptr) y += at(mask + i).lanes;
-    at(x + i).lanes = y;
-    keep_greater(y, kept);
-  }
-  float greatest = greatest_lane(kept);
-  for (; i < count; ++i) {
-    x[i] = divides ? x[i] / by : x[i] * by;
-    if (mask != nullptr) x[i] += mask[i];
-    greatest = x[i] > greatest ? x[i] : greatest;
-  }
-  return greatest;
-}
-
-// Whole vectors, then the rest in one.
-ASSAY_KERNEL inline double exponentials(float* x, size_t count, float less) {
-  Vector sums = {};
-  Vector grown;
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i).lanes - less;
-    falling_exponential(below, grown);
-    at(x + i).lanes = grown;
-    sums += grown;
-  }
-  double sum = sum_of_lanes(sums);
-  if (i == count) return sum;
-  Vector tail = {};
-  for (size_t k = 0; i + k < count; ++k) tail[k] = x[i + k] - less;
-  falling_exponential(tail, grown);
-  for (size_t k = 0; i + k < count; ++k) {
-    x[i + k] = grown[k];
-    sum += grown[k];
-  }
-  return sum;
-}
-
-// Softmax of a block. If everything is minus infinity so far, exponentials are those of the scores themselves: 0, or
-// NaN.
-ASSAY_KERNEL void softmax_block(float* x, const float* mask, size_t count, float by, bool divides,
-                                SoftmaxSoFar& state) {
-  constexpr float kLeast = -std::numeric_limits<float>::infinity();
-  const float before = state.greatest;
-  state.greatest = std::max(before, scale_and_mask(x, mask, count, by, divides));
-  state.factor = before == state.greatest ? 1 : 0;
-  if (before != state.greatest && before != kLeast) state.factor = std::exp(before - state.greatest);
-  const auto sum = static_cast<float>(exponentials(x, count, state.greatest == kLeast ? 0 : state.greatest));
-  state.sum = state.sum * state.factor + sum;
-  if (state.sum != state.sum) state.greatest = state.sum;
-}
+#include "engine/devices/cpu/rows/row_softmax_body.h"
 
 ASSAY_KERNEL void dot(const float* q, const float* rows, int64_t row, size_t depth, size_t count, float* out) {
   for (size_t r = 0; r < count; ++r, rows += row) {
@@ -289,37 +206,32 @@ ASSAY_KERNEL void dot(const float* q, const float* rows, int64_t row, size_t dep
 
 ASSAY_KERNEL void normalize(const float* x, const float* factors, const float* shift, float* out, size_t count,
                             float epsilon, bool is_rms) {
-  const auto sum_of = [](const Vector& lanes) {
-    double sum = 0;
-    for (size_t lane = 0; lane < kWidth; ++lane) sum += lanes[lane];
-    return sum;
-  };
-  size_t i = 0;
-  double sum = 0;
-  if (!is_rms) {
-    Vector sums = {};
-    for (; i + kWidth <= count; i += kWidth) sums += at(x + i).lanes;
-    sum = sum_of(sums);
-    for (; i < count; ++i) sum += x[i];
+  Vector sums = {}, squares = {}, lanes;
+  for (size_t i = 0; i < count && !is_rms; i += kWidth) {
+    read_part(x + i, count - i, 0, lanes);
+    sums += lanes;
   }
-  const auto mean = static_cast<float>(sum / static_cast<double>(count));
-  Vector squares = {};
-  for (i = 0; i + kWidth <= count; i += kWidth) {
-    const Vector centered = at(x + i).lanes - mean;
-    squares += centered * centered;
+  const auto mean = static_cast<float>(sum_in_doubles(sums) / static_cast<double>(count));
+  for (size_t i = 0; i < count; i += kWidth) {
+    read_part(x + i, count - i, mean, lanes);
+    lanes -= mean;
+    squares += lanes * lanes;
   }
-  double square = sum_of(squares);
-  for (; i < count; ++i) square += double{x[i] - mean} * double{x[i] - mean};
-  const auto factor = static_cast<float>(1 / std::sqrt(square / static_cast<double>(count) + epsilon));
-  for (i = 0; i + kWidth <= count; i += kWidth) {
-    Vector result = (at(x + i).lanes - mean) * factor;
-    if (factors != nullptr) result *= at(factors + i).lanes;
-    if (shift != nullptr) result += at(shift + i).lanes;
-    at(out + i).lanes = result;
-  }
-  for (; i < count; ++i) {
-    const float scaled = (x[i] - mean) * factor * (factors != nullptr ? factors[i] : 1);
-    out[i] = shift != nullptr ? scaled + shift[i] : scaled;
+  const double variance = sum_in_doubles(squares) / static_cast<double>(count);
+  const auto factor = static_cast<float>(1 / std::sqrt(variance + double{epsilon}));
+  for (size_t i = 0; i < count; i += kWidth) {
+    Vector number;
+    read_part(x + i, count - i, 0, lanes);
+    lanes = (lanes - mean) * factor;
+    if (factors != nullptr) {
+      read_part(factors + i, count - i, 0, number);
+      lanes *= number;
+    }
+    if (shift != nullptr) {
+      read_part(shift + i, count - i, 0, number);
+      lanes += number;
+    }
+    write_part(lanes, count - i, out + i);
   }
 }
 
@@ -354,17 +266,8 @@ ASSAY_KERNEL double sum_of_squares(const float* x, float mean, size_t count) {
   return total;
 }
 
-ASSAY_KERNEL void add_squares(float* sums, const float* x, const float* mean, size_t count) {
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
-    Vector centered = at(x + i).lanes;
-    if (mean != nullptr) centered -= at(mean + i).lanes;
-    at(sums + i).lanes += centered * centered;
-  }
-  for (; i < count; ++i) {
-    const float centered = x[i] - (mean != nullptr ? mean[i] : 0);
-    sums[i] += centered * centered;
-  }
+ASSAY_KERNEL void add_squares(float* sums, const float* x, const float* mean, size_t rows, size_t count) {
+  add_all<true>(sums, x, mean, rows, count);
 }
 
 ASSAY_KERNEL void move_and_scale(const float* x, float mean, float factor, float shift, float* out, size_t count) {
@@ -374,12 +277,15 @@ ASSAY_KERNEL void move_and_scale(const float* x, float mean, float factor, float
 }
 
 ASSAY_KERNEL void move_and_scale_each(const float* x, const float* mean, const float* factor, const float* shift,
-                                      float* out, size_t count) {
+                                      float* out, size_t rows, size_t count) {
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    at(out + i).lanes = (at(x + i).lanes - at(mean + i).lanes) * at(factor + i).lanes + at(shift + i).lanes;
+    const Vector less = at(mean + i).lanes, by = at(factor + i).lanes, added = at(shift + i).lanes;
+    for (size_t r = 0; r < rows; ++r) at(out + r * count + i).lanes = (at(x + r * count + i).lanes - less) * by + added;
   }
-  for (; i < count; ++i) out[i] = (x[i] - mean[i]) * factor[i] + shift[i];
+  for (; i < count; ++i) {
+    for (size_t r = 0; r < rows; ++r) out[r * count + i] = (x[r * count + i] - mean[i]) * factor[i] + shift[i];
+  }
 }
 
 constexpr RowKernels kKernels = {kName,

@@ -102,13 +102,39 @@ TEST(RowKernels, sums_of_whole_numbers_are_exact) {
     std::vector<float> sums(first + count, 1);
     std::vector<float> expected = sums;
     for (size_t i = first; i < first + count; ++i) expected[i] += x[i] + x[i] * x[i];
-    kernels.add(sums.data() + first, x.data() + first, count);
-    kernels.add_squares(sums.data() + first, x.data() + first, nullptr, count);
+    kernels.add(sums.data() + first, x.data() + first, 1, count);
+    kernels.add_squares(sums.data() + first, x.data() + first, nullptr, 1, count);
     EXPECT_EQ(sums, expected);
     std::vector<float> scaled(first + count, 0);
     kernels.scale(x.data() + first, -3, scaled.data() + first, count);
     for (size_t i = first; i < first + count; ++i) EXPECT_EQ(scaled[i], -3 * x[i]);
   });
+}
+
+TEST(RowKernels, sums_of_many_rows_are_those_of_each) {
+  for (const RowKernels* const kernels : all_row_kernels()) {
+    for (const size_t count : {1U, 7U, 16U, 37U, 64U, 83U}) {
+      constexpr size_t kRows = 5;
+      std::mt19937 random(static_cast<uint32_t>(count));
+      std::vector<float> x(kRows * count), mean(count), sums(count, 2), squares(count, 3), out(x.size());
+      for (float& number : x) number = static_cast<float>(random() % 33) - 16;
+      for (float& number : mean) number = static_cast<float>(random() % 5);
+      std::vector<float> expected_sums = sums, expected_squares = squares, expected_out(x.size());
+      for (size_t i = 0; i < x.size(); ++i) {
+        const float centered = x[i] - mean[i % count];
+        expected_sums[i % count] += x[i];
+        expected_squares[i % count] += centered * centered;
+        expected_out[i] = centered * mean[i % count] + 2;
+      }
+      kernels->add(sums.data(), x.data(), kRows, count);
+      kernels->add_squares(squares.data(), x.data(), mean.data(), kRows, count);
+      const std::vector<float> shift(count, 2);
+      kernels->move_and_scale_each(x.data(), mean.data(), mean.data(), shift.data(), out.data(), kRows, count);
+      EXPECT_EQ(sums, expected_sums) << kernels->name << " " << count;
+      EXPECT_EQ(squares, expected_squares) << kernels->name << " " << count;
+      EXPECT_EQ(out, expected_out) << kernels->name << " " << count;
+    }
+  }
 }
 
 TEST(RowKernels, sixteen_bits_and_back) {

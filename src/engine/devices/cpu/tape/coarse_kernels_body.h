@@ -1,22 +1,6 @@
 // The loops of coarse_kernels.h; included by coarse_kernels.cpp once for each instruction set, in a namespace of its
 // own, with ASSAY_KERNEL saying which, after vector_math_body.h and write_numbers.
 
-// The nearest whole number, and what x is more than that.
-template <typename V>
-ASSAY_KERNEL inline void divide_up(const V& given, V& whole, V& rest) {
-  if constexpr (sizeof(V) == 64) {
-    constexpr int kToNearest = 8;
-    rest = _mm512_maskz_reduce_ps(kAllLanes, given, kToNearest);
-    whole = given - rest;
-  } else {
-    V x;
-    bound(given, -150.0F, 129.0F, x);
-    whole = x + kRound;
-    whole -= kRound;
-    rest = x - whole;
-  }
-}
-
 // 1 / (1 + 2^x).
 template <typename V>
 ASSAY_KERNEL inline void coarse_share(const V& x, V& out) {

@@ -3,27 +3,42 @@
 #include "engine/devices/cpu/vector_math_body.h"
 
 #if defined(__x86_64__)
-// By the polynomial of the interval, whose coefficients are looked up.
-template <typename V>
-ASSAY_KERNEL inline void error_function_by_intervals(const V& x, V& out) {
-  V size, end, scale, round, place;
-  magnitude(x, size);
-  set(end, kErfEnd);
-  set(scale, kErfScale);
+// The polynomial of the interval that `size` is in, whose coefficients are looked up.
+template <size_t kCount, typename V>
+ASSAY_KERNEL inline void by_interval(const float (&coefficients)[kCount][32], float steps, const V& size, V& out) {
+  V scale, round, place, rest;
+  set(scale, steps);
   set(round, kRound);
-  choose(size > end, end, size, size);
   fused(size, scale, round, place);
   const auto interval = reinterpret_cast<__m512i>(place);
-  fused(size, scale, round - place, size);
-  constexpr size_t kCount = std::size(kErf);
+  fused(size, scale, round - place, rest);
 #pragma GCC unroll 16
   for (size_t i = 1; i <= kCount; ++i) {
-    const V first = at(kErf[kCount - i]).lanes, last = at(kErf[kCount - i] + kWidth).lanes;
+    const float* const row = coefficients[kCount - i];
+    const V first = at(row).lanes, last = at(row + kWidth).lanes;
     V coefficient = _mm512_permutex2var_ps(first, interval, last);
-    if (i > 1) fused(out, size, coefficient, coefficient);
+    if (i > 1) fused(out, rest, coefficient, coefficient);
     out = coefficient;
   }
+}
+
+template <typename V>
+ASSAY_KERNEL inline void error_function_by_intervals(const V& x, V& out) {
+  V size, end;
+  magnitude(x, size);
+  set(end, kErfEnd);
+  choose(size > end, end, size, size);
+  by_interval(kErf, kErfScale, size, out);
   with_sign_of(x, out);
+}
+
+template <typename V>
+ASSAY_KERNEL inline void gelu_by_intervals(const V& x, V& out) {
+  V size, near, share;
+  magnitude(x, size);
+  bound(size, 0, kGeluEnd, near);
+  by_interval(kGelu, kGeluScale, near, share);
+  fused(size, share, x * 0.5F, out);
 }
 #endif
 
@@ -50,4 +65,14 @@ ASSAY_KERNEL inline void error_function(const V& x, V& out) {
   Vector small;
   polynomial(kSmall, x * x, small);
   choose(size < 1.0F, small * x, large, out);
+}
+
+template <typename V>
+ASSAY_KERNEL inline void gelu(const V& x, V& out) {
+#if defined(__x86_64__)
+  if constexpr (sizeof(V) == 64) return gelu_by_intervals(x, out);
+#endif
+  V error;
+  error_function(x * 0.707106781186547524F, error);
+  out = x * 0.5F * (error + 1.0F);
 }

@@ -18,6 +18,21 @@ ASSAY_KERNEL inline void square_root(const V& x, V& out) {
   }
 }
 
+// a / b for b from 1 on, within 1.5 ULP: of a vector of 64 bytes a division takes longer than all the rest of a SiLU.
+template <typename V>
+ASSAY_KERNEL inline void divided(const V& a, const V& b, V& out) {
+  if constexpr (sizeof(V) == 64) {
+    V one, infinity;
+    set(one, 1);
+    set(infinity, std::numeric_limits<float>::infinity());
+    const V near = _mm512_maskz_rcp14_ps(kAllLanes, b);
+    const V rest = _mm512_fnmadd_ps(b, near, one);
+    out = a * _mm512_mask_fmadd_ps(near, _mm512_cmp_ps_mask(b, infinity, _CMP_NEQ_UQ), rest, near);
+  } else {
+    out = a / b;
+  }
+}
+
 ASSAY_KERNEL inline void truth(Bits yes, Vector& out) {
   Vector one;
   set(one, 1);
@@ -58,7 +73,7 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
   if constexpr (kOp == ElementOp::sigmoid) logistic(a, out);
   if constexpr (kOp == ElementOp::silu) {
     one_and_power(a * -kLog2e, t);
-    out = a / t;
+    divided(a, t, out);
   }
   if constexpr (kOp == ElementOp::tanh) hyperbolic_tangent(a, out);
   if constexpr (kOp == ElementOp::hard_swish) {
@@ -75,14 +90,11 @@ ASSAY_KERNEL inline void apply_activation(const Vector& a, const Numbers& number
     magnitude(a, t);
     out = a / (t + 1.0F);
   }
-  if constexpr (kOp == ElementOp::gelu) {
-    error_function(a * 0.707106781186547524F, t);
-    out = a * 0.5F * (t + 1.0F);
-  }
+  if constexpr (kOp == ElementOp::gelu) gelu(a, out);
   if constexpr (kOp == ElementOp::gelu_tanh) {
     // (1 + tanh(u)) / 2 = 1 / (1 + exp(-2 u))
     one_and_power((a * a * a * 0.044715F + a) * (-1.59576912160573071F * kLog2e), t);
-    out = a / t;
+    divided(a, t, out);
   }
 }
 
