@@ -79,7 +79,8 @@ GridPicks::GridPicks(GridMode mode, const GridAxis& given, double normalized) {
   const double place = axis.moved(at);
   if (mode == GridMode::linear) {
     count = 2;
-    const double low = std::floor(place);
+    const auto whole = static_cast<double>(static_cast<int64_t>(place));
+    const double low = whole > place ? whole - 1 : whole;
     const double rest = place - low;
     for (int i = 0; i < 2; ++i) {
       elements[i] = axis.element(low + i);

@@ -31,6 +31,7 @@ class GridKernel final : public PlainKernel {
   uint64_t workspace_bytes() const override { return static_cast<uint64_t>(points_) * sizeof(Point); }
 
   void run(const Arguments& arguments) const override {
+    if (channels_ <= kChannels) return run_images(arguments);
     auto* const points = host<Point>(arguments.workspace);
     for (int64_t image = 0; image < batch_; ++image) {
       const float* const grid = host<const float>(arguments.inputs[1]) + image * points_ * 2;
@@ -48,6 +49,22 @@ class GridKernel final : public PlainKernel {
   }
 
  private:
+  // Few channels read a point at once, so that none is kept.
+  void run_images(const Arguments& arguments) const {
+    const auto all = static_cast<uint64_t>(batch_ * points_);
+    parallel_for(all, kGrain, [&](uint64_t begin, uint64_t end) {
+      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
+        const float* const place = host<const float>(arguments.inputs[1]) + i * 2;
+        const Point point = point_at(double{place[1]}, double{place[0]});
+        const int64_t first = i / points_ * channels_;
+        const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
+        float* to = host<float>(arguments.outputs[0]) + first * points_ + i % points_;
+        for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_)
+          add_point<1>(point, point.count, from, to);
+      }
+    });
+  }
+
   Point point_at(double y, double x) const {
     const ops::GridPicks rows(mode_, y_, y);
     const ops::GridPicks columns(mode_, x_, x);
