@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/depthwise/depthwise_convolution.h"
 
 #include <algorithm>
+#include <bit>
 
 #include "base/checksum.h"
 #include "engine/devices/cpu/device.h"
@@ -24,8 +25,12 @@ std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& laye
   const ConvolutionForm* const source = convolution_of(layer);
   if (source == nullptr) return std::nullopt;
   const ConvGeometry& g = source->geometry;
-  const bool is_by_channel = g.groups > 1 && g.groups == g.channels && g.out_channels == g.channels;
-  if (g.is_transposed || !is_by_channel || g.channels > kMostResults) return std::nullopt;
+  const bool is_by_channel = g.groups > 1 && g.groups == g.channels;
+  if (g.is_transposed || !is_by_channel || g.out_channels > kMostResults) return std::nullopt;
+  const bool is_repeated = g.out_channels > g.channels;
+  const bool can_repeat = std::has_single_bit(static_cast<uint64_t>(g.out_channels / g.channels)) &&
+                          source->weights->dtype() == tensor::DType::float32;
+  if (is_repeated && !can_repeat) return std::nullopt;
   if (source->is_integer() && g.kernel_height * g.kernel_width > kMostExact) return std::nullopt;
   const bool is_known = source->bias < 0 || layer.constants[static_cast<size_t>(source->bias)] != nullptr;
   if (source->weights->dtype() == tensor::DType::bfloat16 && !is_known) return std::nullopt;
@@ -36,6 +41,7 @@ std::optional<DepthwiseConvolution> DepthwiseConvolution::make(const Layer& laye
 
 DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const ConvolutionForm& source, Followers followers)
     : g_(source.geometry),
+      repeat_(g_.out_channels / g_.channels),
       data_(static_cast<size_t>(source.data)),
       dtype_(layer.inputs[data_].dtype),
       zero_(source.quantized ? static_cast<float>(source.quantized->quantizer.zero) : 0),
@@ -48,7 +54,7 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const Convolution
       makes_codes_(by_words_ && followers_.of_sums->fits_tiles() && followers_.of_sums->adds_nothing()),
       weights_(pack(layer, source)) {
   if (by_words_ && zero_input_ < 0)
-    zeros_.assign(static_cast<size_t>(g_.channels), static_cast<std::byte>(static_cast<int>(zero_)));
+    zeros_.assign(static_cast<size_t>(g_.out_channels), static_cast<std::byte>(static_cast<int>(zero_)));
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
   const auto numbers = tensor::load_elements<double>(*layer.constants[static_cast<size_t>(bias_)]);
   widened_bias_.assign(numbers.begin(), numbers.end());
@@ -108,13 +114,13 @@ Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvolutionForm& sou
 }
 
 void DepthwiseConvolution::pack_words(const ConvolutionForm& source, std::byte* to) const {
-  pack_code_windows(source.weights->bytes().data(), g_.channels, g_.kernel_height, g_.kernel_width, to);
+  pack_code_windows(source.weights->bytes().data(), g_.out_channels, g_.kernel_height, g_.kernel_width, to);
   if (!has_weight_zeros_) return;
   const int64_t window = g_.kernel_height * g_.kernel_width;
   std::vector<std::byte> taken;
   for (const int32_t zero : source.weight_zeros)
     taken.insert(taken.end(), static_cast<size_t>(window), static_cast<std::byte>(-zero));
-  pack_code_windows(taken.data(), g_.channels, g_.kernel_height, g_.kernel_width, to + words_bytes());
+  pack_code_windows(taken.data(), g_.out_channels, g_.kernel_height, g_.kernel_width, to + words_bytes());
 }
 
 void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, std::byte* to) const {
@@ -123,7 +129,7 @@ void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, std::byte*
   auto* const floats = reinterpret_cast<float*>(to);
   for (size_t i = 0; i < numbers.size(); ++i) {
     const int32_t zero = has_weight_zeros_ ? source.weight_zeros[i / window] : 0;
-    floats[i % window * static_cast<size_t>(g_.channels) + i / window] = static_cast<float>(numbers[i] - zero);
+    floats[i % window * static_cast<size_t>(g_.out_channels) + i / window] = static_cast<float>(numbers[i] - zero);
   }
 }
 
@@ -159,14 +165,15 @@ DepthwiseSpan DepthwiseConvolution::span_of(const std::byte* image, const Argume
   const int64_t first_line = (top + before * g_.dilation_y) * g_.width;
   const float* const given = bias(arguments);
   // A word of weights has the size of one in float32.
-  const int64_t weights_line = by_words_ ? code_window_line(g_.channels) / 4 : g_.kernel_width * g_.channels;
-  return {.in = image + (first_line * g_.channels + channel) * bytes(),
+  const int64_t weights_line = by_words_ ? code_window_line(g_.out_channels) / 4 : g_.kernel_width * g_.out_channels;
+  return {.in = image + (first_line * g_.channels + channel / repeat_) * bytes(),
+          .repeat = repeat_,
           .line_step = g_.dilation_y * g_.width * g_.channels,
           .pixel_step = g_.dilation_x * g_.channels,
           .advance = g_.stride_x * g_.channels,
           .weights = host<const float>(weights_.first) + before * weights_line + channel,
           .weights_line = weights_line,
-          .weights_pixel = g_.channels,
+          .weights_pixel = g_.out_channels,
           .lines = static_cast<size_t>(std::max<int64_t>(std::min(g_.kernel_height, inside) - before, 0)),
           .zero = zero(arguments),
           .bias = given == nullptr ? nullptr : given + channel,
@@ -182,13 +189,13 @@ void DepthwiseConvolution::run(const std::byte* image, const Arguments& argument
 
 // True if loops may take two lines at once.
 bool DepthwiseConvolution::has_squares() const {
-  return g_.kernel_height == kSquare && g_.kernel_width == kSquare && g_.stride_y == g_.stride_x && g_.stride_x <= 2 &&
-         g_.dilation_y == 1 && g_.dilation_x == 1 && !followers_.take_results_apart();
+  return repeat_ == 1 && g_.kernel_height == kSquare && g_.kernel_width == kSquare && g_.stride_y == g_.stride_x &&
+         g_.stride_x <= 2 && g_.dilation_y == 1 && g_.dilation_x == 1 && !followers_.take_results_apart();
 }
 
 // This line and the next one, together where windows have all their columns.
 void DepthwiseConvolution::run_pair(const std::byte* image, const Arguments& arguments, const Line& line) const {
-  const int64_t out_line = g_.out_width * g_.channels;
+  const int64_t out_line = g_.out_width * g_.out_channels;
   const int64_t element = (line.image * g_.out_height + line.y) * out_line + line.channels.begin;
   std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
   const DepthwiseSpan upper = span_of(image, arguments, line);
@@ -196,13 +203,13 @@ void DepthwiseConvolution::run_pair(const std::byte* image, const Arguments& arg
   const DepthwiseSpan both = squares_of(upper, line.y);
   for (const Stretch& stretch : stretches_) {
     const Lane pixels{stretch.first, stretch.first + stretch.count};
-    std::byte* const first = out + stretch.first * g_.channels * bytes();
+    std::byte* const first = out + stretch.first * g_.out_channels * bytes();
     if (stretch.columns == kSquare && stretch.count > 1) {
-      run_span(part_of(both, stretch, pixels, {first, g_.channels}));
+      run_span(part_of(both, stretch, pixels, {first, g_.out_channels}));
       continue;
     }
-    run_span(part_of(upper, stretch, pixels, {first, g_.channels}));
-    run_span(part_of(lower, stretch, pixels, {first + out_line * bytes(), g_.channels}));
+    run_span(part_of(upper, stretch, pixels, {first, g_.out_channels}));
+    run_span(part_of(lower, stretch, pixels, {first + out_line * bytes(), g_.out_channels}));
   }
 }
 
@@ -215,7 +222,7 @@ DepthwiseSpan DepthwiseConvolution::squares_of(const DepthwiseSpan& upper, int64
   both.are_squares = true;
   both.first_line = static_cast<size_t>(above);
   both.end_line = static_cast<size_t>(std::max<int64_t>(g_.height - top, 0));
-  both.out_line = g_.out_width * g_.channels;
+  both.out_line = g_.out_width * g_.out_channels;
   return both;
 }
 
@@ -228,20 +235,20 @@ void DepthwiseConvolution::run_line(const std::byte* image, const Arguments& arg
   const int64_t first = (line.image * g_.out_height + line.y) * g_.out_width;
   if (makes_codes_) {
     IntegerEpilogue::Run epilogue(*followers_.of_sums, arguments);
-    const FinishRows& finish = epilogue.in_tiles(channel, count, g_.channels);
-    std::byte* const out = static_cast<std::byte*>(finish.out) + first * g_.channels + channel;
-    return run_words(span, {0, g_.out_width}, {out, g_.channels, &finish});
+    const FinishRows& finish = epilogue.in_tiles(channel, count, g_.out_channels);
+    std::byte* const out = static_cast<std::byte*>(finish.out) + first * g_.out_channels + channel;
+    return run_words(span, {0, g_.out_width}, {out, g_.out_channels, &finish});
   }
   if (!followers_.take_results_apart()) {
-    const int64_t element = first * g_.channels + channel;
+    const int64_t element = first * g_.out_channels + channel;
     std::byte* const out = host<std::byte>(arguments.outputs[0]) + element * bytes();
-    return run_pixels(span, {0, g_.out_width}, {out, g_.channels});
+    return run_pixels(span, {0, g_.out_width}, {out, g_.out_channels});
   }
   const int64_t most = std::max<int64_t>(1, kMostResults / count);
   for (int64_t x = 0; x < g_.out_width; x += most) {
     const Lane pixels = {x, std::min(x + most, g_.out_width)};
     run_pixels(span, pixels, {beside.data(), count});
-    finish(beside.data(), {(first + x) * g_.channels + channel, channel, count, pixels.end - x}, arguments);
+    finish(beside.data(), {(first + x) * g_.out_channels + channel, channel, count, pixels.end - x}, arguments);
   }
 }
 
@@ -254,12 +261,12 @@ void DepthwiseConvolution::finish(float* results, const Held& held, const Argume
                             .channel = held.channel,
                             .channels = held.channels,
                             .first = held.element,
-                            .pitch = g_.channels});
+                            .pitch = g_.out_channels});
   }
   std::byte* const out = host<std::byte>(arguments.outputs[0]) + held.element * bytes();
   followers_.tape.run_rows(
       {results, held.channels}, out, arguments.inputs,
-      {.first = held.element, .pitch = g_.channels, .rows = held.pixels, .columns = held.channels});
+      {.first = held.element, .pitch = g_.out_channels, .rows = held.pixels, .columns = held.channels});
 }
 
 void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const {
@@ -285,7 +292,7 @@ DepthwiseSpan DepthwiseConvolution::part_of(const DepthwiseSpan& line, const Str
   part.out = target.first;
   part.out_step = target.step;
   part.results = static_cast<size_t>(pixels.end - pixels.begin);
-  part.weights += stretch.column * g_.channels;
+  part.weights += stretch.column * g_.out_channels;
   return part;
 }
 
@@ -294,13 +301,13 @@ void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixe
   if (zeros_.empty()) std::fill_n(zeros.data(), line.channels, static_cast<std::byte>(static_cast<int>(line.zero)));
   run_code_windows({.in = static_cast<const std::byte*>(line.in),
                     .line_step = line.line_step,
-                    .pixel_step = g_.channels,
+                    .pixel_step = g_.out_channels,
                     .width = g_.width,
                     .left = pixels.begin * g_.stride_x - g_.pad_left,
                     .stride = g_.stride_x,
                     .dilation = g_.dilation_x,
                     .weights = reinterpret_cast<const std::byte*>(line.weights),
-                    .weights_line = code_window_line(g_.channels),
+                    .weights_line = code_window_line(g_.out_channels),
                     .more_weights = has_weight_zeros_ ? words_bytes() : 0,
                     .lines = line.lines,
                     .columns = static_cast<size_t>(g_.kernel_width),

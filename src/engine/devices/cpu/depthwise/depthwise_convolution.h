@@ -15,7 +15,7 @@
 namespace assay::engine::cpu {
 
 // A convolution of float32, bfloat16, or codes of 8 bits in which each channel is a group of its own, with what follows
-// it in its layer.
+// it in its layer; in float32, a channel may also give two results, or another power of two.
 class DepthwiseConvolution {
  public:
   // Nullopt: another convolution, or no tape computes what follows.
@@ -63,7 +63,7 @@ class DepthwiseConvolution {
   void pack_words(const ConvolutionForm& source, std::byte* to) const;
   void pack_floats(const ConvolutionForm& source, std::byte* to) const;
   static bool fits_words(const ConvolutionForm& source);
-  int64_t words_bytes() const { return g_.kernel_height * code_window_line(g_.channels); }
+  int64_t words_bytes() const { return g_.kernel_height * code_window_line(g_.out_channels); }
   float zero(const Arguments& arguments) const;
   const float* bias(const Arguments& arguments) const;
   int64_t out_bytes() const;
@@ -85,6 +85,7 @@ class DepthwiseConvolution {
   void run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
 
   ConvGeometry g_;
+  int64_t repeat_;  // channels of the result for each of the data
   size_t data_;
   tensor::DType dtype_;  // of the data
   float zero_ = 0;       // of codes

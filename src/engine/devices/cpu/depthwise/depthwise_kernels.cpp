@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/depthwise/depthwise_kernels.h"
 
+#include <bit>
 #include <cstring>
 #include <limits>
 #include <type_traits>
@@ -35,7 +36,7 @@ std::vector<const DepthwiseKernels*> known_kernels() {
 
 DepthwiseSpan DepthwiseSpan::from(int64_t channel, int64_t in_bytes, int64_t out_bytes) const {
   DepthwiseSpan moved = *this;
-  moved.in = static_cast<const std::byte*>(in) + channel * in_bytes;
+  moved.in = static_cast<const std::byte*>(in) + channel / repeat * in_bytes;
   moved.weights += channel;
   if (bias != nullptr) moved.bias += channel;
   moved.out = static_cast<std::byte*>(out) + channel * out_bytes;

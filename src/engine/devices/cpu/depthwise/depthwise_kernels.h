@@ -10,6 +10,7 @@ namespace assay::engine::cpu {
 // lie innermost; steps are in elements.
 struct DepthwiseSpan {
   const void* in = nullptr;        // the first number of the first window
+  int64_t repeat = 1;              // results of a channel of the picture: a power of two, of float32 if it is not 1
   int64_t line_step = 0;           // from one line of a window to the next
   int64_t pixel_step = 0;          // from one pixel of it to the next
   int64_t advance = 0;             // from one window to the next

@@ -70,23 +70,54 @@ ASSAY_KERNEL void sum_beside(const DepthwiseSpan& given, size_t first) {
   }
 }
 
+// The channels of a vector of results where a channel of the picture has several.
+struct Repeated {
+  ASSAY_KERNEL explicit Repeated(int64_t times) : shift(std::countr_zero(static_cast<uint64_t>(times))) {
+    for (size_t i = 0; i < kWidth; ++i) {
+      places[i] = static_cast<int32_t>(i >> shift);
+      reads[i] = i <= (kWidth - 1) >> shift ? -1 : 0;
+    }
+  }
+  int shift;  // of a result's channel, to that of the picture
+  Bits places, reads;
+};
+
+template <typename V>
+ASSAY_KERNEL inline void take_repeated(const float* from, const Repeated& repeated, V& out) {
+  if constexpr (sizeof(V) == 64) {
+    const auto read = _mm512_movepi32_mask(reinterpret_cast<__m512i>(repeated.reads));
+    const V numbers = _mm512_maskz_loadu_ps(read, from);
+    out = _mm512_maskz_permutexvar_ps(kAllLanes, reinterpret_cast<__m512i>(repeated.places), numbers);
+  } else if constexpr (sizeof(V) == 32) {
+    const V numbers = _mm256_maskload_ps(from, reinterpret_cast<__m256i>(repeated.reads));
+    out = _mm256_permutevar8x32_ps(numbers, reinterpret_cast<__m256i>(repeated.places));
+  } else {
+    for (size_t i = 0; i < kWidth; ++i) out[i] = from[repeated.places[i]];
+  }
+}
+
 // One result of any window; some vectors at once, from a channel on.
-template <typename In, typename Out, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& s, const In* in, Out* out,
-                                                           size_t channel) {
+template <typename In, typename Out, size_t kVectors, bool kIsRepeated>
+ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& s, const Repeated& repeated,
+                                                           const In* in, Out* out, size_t channel) {
+  const int shift = kIsRepeated ? repeated.shift : 0;
   Vector sums[kVectors];
   Vector zero;
   set(zero, s.zero);
 #pragma GCC unroll 16
   for (size_t v = 0; v < kVectors; ++v) start(s.bias, channel + v * kWidth, sums[v]);
   for (size_t y = 0; y < s.lines; ++y) {
-    const In* pixel = in + static_cast<int64_t>(y) * s.line_step + channel;
+    const In* pixel = in + static_cast<int64_t>(y) * s.line_step;
     const float* factors = s.weights + static_cast<int64_t>(y) * s.weights_line + channel;
     for (size_t x = 0; x < s.columns; ++x, pixel += s.pixel_step, factors += s.weights_pixel) {
 #pragma GCC unroll 16
       for (size_t v = 0; v < kVectors; ++v) {
         Vector number, factor;
-        take(pixel + v * kWidth, zero, number);
+        const In* const from = pixel + ((channel + v * kWidth) >> shift);
+        if constexpr (kIsRepeated)
+          take_repeated(from, repeated, number);
+        else
+          take(from, zero, number);
         read_numbers(factors + v * kWidth, factor);
         fused(number, factor, sums[v], sums[v]);
       }
@@ -98,17 +129,18 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_window(const DepthwiseSpan& 
   for (size_t v = 0; v < kVectors; ++v) give(bounds, sums[v], out + channel + v * kWidth);
 }
 
-template <typename In, typename Out>
+template <typename In, typename Out, bool kIsRepeated>
 ASSAY_KERNEL void sum_each(const DepthwiseSpan& given, size_t first) {
   constexpr size_t kVectors = 4;
   const DepthwiseSpan s = given;
+  const Repeated repeated(kIsRepeated ? s.repeat : 1);
   for (size_t i = first; i < s.results; ++i) {
     const In* const in = static_cast<const In*>(s.in) + static_cast<int64_t>(i) * s.advance;
     Out* const out = static_cast<Out*>(s.out) + static_cast<int64_t>(i) * s.out_step;
     size_t channel = 0;
     for (; channel + kVectors * kWidth <= s.channels; channel += kVectors * kWidth)
-      sum_window<In, Out, kVectors>(s, in, out, channel);
-    for (; channel < s.channels; channel += kWidth) sum_window<In, Out, 1>(s, in, out, channel);
+      sum_window<In, Out, kVectors, kIsRepeated>(s, repeated, in, out, channel);
+    for (; channel < s.channels; channel += kWidth) sum_window<In, Out, 1, kIsRepeated>(s, repeated, in, out, channel);
   }
 }
 
@@ -189,11 +221,14 @@ ASSAY_KERNEL void sum_all(const DepthwiseSpan& s) {
 
 template <typename In, typename Out>
 ASSAY_KERNEL void run_types(const DepthwiseSpan& s) {
+  if constexpr (std::is_same_v<In, float>) {
+    if (s.repeat > 1) return sum_each<In, Out, true>(s, 0);
+  }
   if (s.results > 1 && s.columns == 3 && s.advance == s.pixel_step) return sum_all<In, Out, 3, 1, 6>(s);
   if (s.results > 1 && s.columns == 3 && s.advance == 2 * s.pixel_step) return sum_all<In, Out, 3, 2, 4>(s);
   if (s.results > 1 && s.columns == 5 && s.advance == s.pixel_step) return sum_all<In, Out, 5, 1, 6>(s);
   if (s.results > 1 && s.columns == 5 && s.advance == 2 * s.pixel_step) return sum_all<In, Out, 5, 2, 4>(s);
-  sum_each<In, Out>(s, 0);
+  sum_each<In, Out, false>(s, 0);
 }
 
 ASSAY_KERNEL void run(DepthwiseTypes types, const DepthwiseSpan& span) {

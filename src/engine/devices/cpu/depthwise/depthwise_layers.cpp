@@ -20,8 +20,8 @@ class DepthwiseKernel final : public PlainKernel {
   explicit DepthwiseKernel(DepthwiseConvolution convolution)
       : convolution_(std::move(convolution)), g_(convolution_.geometry()) {
     const int64_t lines = g_.batch * g_.out_height;
-    blocks_ = std::clamp<int64_t>(parts_of(kLeastPieces, lines), 1, parts_of(g_.channels, kLeastBlock));
-    const int64_t line_work = g_.out_width * g_.channels / blocks_ * g_.kernel_height * g_.kernel_width;
+    blocks_ = std::clamp<int64_t>(parts_of(kLeastPieces, lines), 1, parts_of(g_.out_channels, kLeastBlock));
+    const int64_t line_work = g_.out_width * g_.out_channels / blocks_ * g_.kernel_height * g_.kernel_width;
     const int64_t pairs = parts_of(g_.out_height, kTogether);
     bands_ = lines < kLeastPieces ? pairs : std::clamp<int64_t>(g_.out_height * line_work / kPieceWork, 1, pairs);
   }
@@ -32,7 +32,7 @@ class DepthwiseKernel final : public PlainKernel {
     parallel_for(static_cast<uint64_t>(g_.batch * bands_ * blocks_), 1, [&](uint64_t begin, uint64_t end) {
       for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
         const Lane band = lane_of(g_.out_height, bands_, i / blocks_ % bands_, kTogether);
-        const Lane channels = lane_of(g_.channels, blocks_, i % blocks_, kLeastBlock);
+        const Lane channels = lane_of(g_.out_channels, blocks_, i % blocks_, kLeastBlock);
         const int64_t image = i / blocks_ / bands_;
         convolution_.run(in + image * image_bytes, arguments, {image, band, channels});
       }

@@ -21,6 +21,7 @@ double window_sine(size_t i) { return std::sin(static_cast<double>(i) + 1); }
 struct Window {
   int64_t batch, channels, height, width, kernel, stride, dilation;
   const char* pads;
+  int64_t repeat = 1;  // results of a channel
 };
 
 ir::Model drawn_model(const Window& w, const char* follower, const char* type = "float") {
@@ -32,11 +33,11 @@ ir::Model drawn_model(const Window& w, const char* follower, const char* type = 
     return text;
   };
   return parsed(fmt::format(
-      "<ir_version: 10, opset_import: [\"\" : 22]> g ({0}[{1},{2},{3},{4}] x) => (y) <{0}[{2},1,{5},{5}] w = {{{6}}}, "
-      "{0}[{2}] b = {{{7}}}> {{ s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = [{8}, {8}], dilations = "
+      "<ir_version: 10, opset_import: [\"\" : 22]> g ({0}[{1},{2},{3},{4}] x) => (y) <{0}[{12},1,{5},{5}] w = {{{6}}}, "
+      "{0}[{12}] b = {{{7}}}> {{ s = Conv<group = {2}, kernel_shape = [{5}, {5}], strides = [{8}, {8}], dilations = "
       "[{9}, {9}], pads = [{10}]>(x, w, b) {11} }}",
-      type, w.batch, w.channels, w.height, w.width, w.kernel, numbers(w.channels * w.kernel * w.kernel),
-      numbers(w.channels), w.stride, w.dilation, w.pads, follower));
+      type, w.batch, w.channels, w.height, w.width, w.kernel, numbers(w.channels * w.repeat * w.kernel * w.kernel),
+      numbers(w.channels * w.repeat), w.stride, w.dilation, w.pads, follower, w.channels * w.repeat));
 }
 
 const char* const kFollowers[] = {
@@ -71,6 +72,15 @@ TEST(DepthwiseLayers, AgreeWithTheReference) {
   }
 }
 
+TEST(DepthwiseLayers, OfChannelsWithSeveralResultsAgreeWithTheReference) {
+  for (const char* const follower : kFollowers) {
+    expect_agreement({1, 24, 9, 10, 7, 2, 1, "3, 3, 3, 3", 2}, follower, "float", 4e-6);
+    expect_agreement({2, 37, 5, 6, 3, 1, 1, "1, 1, 1, 1", 2}, follower, "float", 2e-6);
+    expect_agreement({1, 9, 6, 5, 3, 1, 2, "2, 2, 2, 2", 4}, follower, "float", 2e-6);
+    expect_agreement({1, 3, 7, 7, 5, 2, 1, "2, 2, 2, 2", 32}, follower, "float", 2e-6);
+  }
+}
+
 // The reference rounds every value, the engine what it stores.
 TEST(DepthwiseLayers, OfBfloat16AgreeWithTheReference) {
   for (const char* const follower : {kFollowers[0], kFollowers[1], kFollowers[3]}) {
@@ -78,9 +88,9 @@ TEST(DepthwiseLayers, OfBfloat16AgreeWithTheReference) {
   }
 }
 
-TEST(DepthwiseLayers, WithMoreResultsForAChannelAreOthersWork) {
+TEST(DepthwiseLayers, WithThreeResultsForAChannelAreOthersWork) {
   const ir::Model model = parsed(
-      "<ir_version: 10, opset_import: [\"\" : 22]> g (float[1,2,4,4] x) => (y) <float[4,1,1,1] w = {1, 2, 3, 4}> "
+      "<ir_version: 10, opset_import: [\"\" : 22]> g (float[1,2,4,4] x) => (y) <float[6,1,1,1] w = {1, 2, 3, 4, 5, 6}> "
       "{ y = Conv<group = 2>(x, w) }");
   const testing_support::EngineRun run = testing_support::run_on_engine(model, window_sine);
   EXPECT_EQ(std::ranges::count(run.tactics, "conv.depthwise"), 0);
