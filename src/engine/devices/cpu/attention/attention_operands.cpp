@@ -18,11 +18,17 @@ bool are_caches_large(const AttentionGeometry& g) {
   return bytes >= kLargeBytes;
 }
 
+// That of whole panels of values.
+int64_t padded_width(const AttentionGeometry& g) {
+  const bool has_narrow = g.dtype == tensor::DType::float32;
+  return rounded_up(g.width, static_cast<int64_t>(has_narrow ? kNarrowPanel : kPanel));
+}
+
 }  // namespace
 
 AttentionOperands::AttentionOperands(AttentionGeometry geometry)
     : g(std::move(geometry)),
-      width(rounded_up(g.width, AttentionScratch::kColumns)),
+      width(padded_width(g)),
       has_large_caches(are_caches_large(g)),
       keys({g.dtype, g.items, g.keys, g.depth, has_large_caches}, g.k, g.k_cache),
       values({g.dtype, g.items, g.keys, g.width, has_large_caches}, g.v, g.v_cache) {}
@@ -68,7 +74,7 @@ std::array<FloatRows, 2> AttentionOperands::read_values(const AttentionChunk& ch
 }
 
 AttentionScratch::AttentionScratch(float* memory, const AttentionGeometry& g) {
-  const int64_t width = rounded_up(g.width, kColumns);
+  const int64_t width = padded_width(g);
   const int64_t longest = std::max(g.depth, g.width);
   const auto take = [&](int64_t count) {
     float* const taken = memory == nullptr ? nullptr : memory + size;

@@ -38,14 +38,14 @@ class FloatAttention final : public AttentionProducts {
   void score(const AttentionChunk& chunk, Range rows, int64_t count) const override {
     const FloatRows q = operands_.queries(chunk, rows);
     for (int64_t c = 0; c < count; c += kColumns) {
-      panel_kernels().multiply({.left = q.first,
-                                .left_row = q.row,
-                                .out = chunk.scratch.scores + c,
-                                .out_row = AttentionScratch::kKeys,
-                                .rows = static_cast<size_t>(rows.size()),
-                                .depth = static_cast<size_t>(g().depth),
-                                .adds = false},
-                               chunk.scratch.keys + c * g().depth, kColumns);
+      multiply({.left = q.first,
+                .left_row = q.row,
+                .out = chunk.scratch.scores + c,
+                .out_row = AttentionScratch::kKeys,
+                .rows = static_cast<size_t>(rows.size()),
+                .depth = static_cast<size_t>(g().depth),
+                .adds = false},
+               chunk.scratch.keys + c * g().depth, kColumns, count - c);
     }
   }
 
@@ -68,18 +68,24 @@ class FloatAttention final : public AttentionProducts {
  private:
   const AttentionGeometry& g() const { return operands_.g; }
 
+  // With so many columns of a panel, or a whole one.
+  static void multiply(const PanelRows& rows, const float* panel, int64_t panel_row, int64_t columns) {
+    const bool is_narrow = columns <= static_cast<int64_t>(kNarrowPanel);
+    (is_narrow ? panel_kernels().multiply_narrow : panel_kernels().multiply)(rows, panel, panel_row);
+  }
+
   void add_part(const AttentionChunk& chunk, Range rows, Range keys, const FloatRows& part) const {
     const int64_t end = std::min(part.end, keys.end);
     if (part.begin >= end) return;
     for (int64_t c = 0; c < operands_.width; c += kColumns) {
-      panel_kernels().multiply({.left = chunk.scratch.scores + (part.begin - keys.begin),
-                                .left_row = AttentionScratch::kKeys,
-                                .out = chunk.scratch.sums + (rows.begin - chunk.rows.begin) * operands_.width + c,
-                                .out_row = operands_.width,
-                                .rows = static_cast<size_t>(rows.size()),
-                                .depth = static_cast<size_t>(end - part.begin),
-                                .adds = part.begin != 0},
-                               part.first + c, part.row);
+      multiply({.left = chunk.scratch.scores + (part.begin - keys.begin),
+                .left_row = AttentionScratch::kKeys,
+                .out = chunk.scratch.sums + (rows.begin - chunk.rows.begin) * operands_.width + c,
+                .out_row = operands_.width,
+                .rows = static_cast<size_t>(rows.size()),
+                .depth = static_cast<size_t>(end - part.begin),
+                .adds = part.begin != 0},
+               part.first + c, part.row, operands_.width - c);
     }
   }
 

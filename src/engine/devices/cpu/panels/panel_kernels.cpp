@@ -27,7 +27,8 @@ inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) { sum +=
 #include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"base", multiply, multiply_halves, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"base",          multiply<kPanel>, multiply<kNarrowPanel>,
+                                   multiply_halves, multiply_codes,   expand};
 }  // namespace base
 
 #if defined(__x86_64__)
@@ -46,7 +47,8 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 #include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"avx2", multiply, multiply_halves, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"avx2",          multiply<kPanel>, multiply<kNarrowPanel>,
+                                   multiply_halves, multiply_codes,   expand};
 }  // namespace avx2
 
 namespace avx512 {
@@ -73,7 +75,8 @@ struct NibbleTable {
 #include "engine/devices/cpu/panels/panel_products_of_halves_body.h"
 #include "engine/devices/cpu/panels/products_of_codes_body.h"
 #undef ASSAY_KERNEL
-constexpr PanelKernels kKernels = {"avx512", multiply, multiply_halves, multiply_codes, expand};
+constexpr PanelKernels kKernels = {"avx512",        multiply<kPanel>, multiply<kNarrowPanel>,
+                                   multiply_halves, multiply_codes,   expand};
 }  // namespace avx512
 
 namespace avx512_bf16 {
@@ -97,7 +100,7 @@ uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes) {
 
 PanelProduct pair_panel_product() {
 #if defined(__x86_64__)
-  if (has_avx512_bf16()) return avx512_bf16::multiply;
+  if (has_avx512_bf16()) return avx512_bf16::multiply<kPanel>;
 #endif
   return nullptr;
 }

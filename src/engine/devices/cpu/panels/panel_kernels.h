@@ -8,6 +8,7 @@ namespace assay::engine::cpu {
 
 // A matrix on the right of products lies as panels: this many columns, row by row.
 inline constexpr size_t kPanel = 32;
+inline constexpr size_t kNarrowPanel = 16;
 
 // Rows of a product with one panel, which is added to `out` or takes its place. Words of rows and panels are float32,
 // or pairs of bfloat16.
@@ -52,6 +53,7 @@ using PanelProduct = void (*)(const PanelRows& rows, const float* panel, int64_t
 struct PanelKernels {
   const char* name;
   PanelProduct multiply;
+  PanelProduct multiply_narrow;  // with the first kNarrowPanel columns
   // With numbers of 16 bits, kPanel to a row: of bfloat16, or of float16, none of them denormal or infinite. The sums
   // are those of the same numbers in float32.
   void (*multiply_halves)(const PanelRows& rows, const uint16_t* panel, bool are_bfloat16);
