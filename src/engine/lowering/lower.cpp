@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "engine/lowering/attention_sums.h"
 #include "engine/lowering/batch_norm.h"
 #include "engine/lowering/casts_before_concat.h"
+#include "engine/lowering/chains_first.h"
 #include "engine/lowering/codes_through.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/gather_first.h"
@@ -42,6 +44,21 @@ void widen_what_is_not_computed(ir::Model& model, ir::Rewriter& rewriter, const 
   for (const tensor::DType half : {tensor::DType::float16, tensor::DType::bfloat16}) {
     if (!precision.rules.has(half)) widen_halves(model, rewriter, half, precision.rounds_halves);
   }
+}
+
+// Writes operators that have no kernel as operators that have one.
+void spell_operators(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
+  spell_heads(model, rewriter);
+  spell_fused(model, rewriter);
+  spell_qlinear(model, rewriter);
+  spell_integers(model, rewriter);
+  spell_einsum(model, rewriter);
+  gather_first(model, rewriter);
+  spell_transposed_conv(model, rewriter, rules);
+  if (!rules.has_volumes) spell_deep_conv(model, rewriter);
+  if (!rules.has_volumes) spell_deep_pool(model, rewriter);
+  spell_reductions(model, rewriter);
+  spell_variadic(model, rewriter);
 }
 
 }  // namespace
@@ -85,29 +102,21 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::inline_functions(model, rewriter);
   narrow.declare_float16(model, rewriter);
   widen_what_is_not_computed(model, rewriter, precision);
-  spell_heads(model, rewriter);
-  spell_fused(model, rewriter);
-  spell_qlinear(model, rewriter);
-  spell_integers(model, rewriter);
-  spell_einsum(model, rewriter);
-  gather_first(model, rewriter);
-  spell_transposed_conv(model, rewriter, rules);
-  if (!rules.has_volumes) spell_deep_conv(model, rewriter);
-  if (!rules.has_volumes) spell_deep_pool(model, rewriter);
-  spell_reductions(model, rewriter);
-  spell_variadic(model, rewriter);
+  spell_operators(model, rewriter, rules);
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter, rules);
   pipeline.run_until_stable(passes::simplify_passes());
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
   pipeline.run(passes::cleanup_passes());
+  join_attention_sums(model, rewriter);
   turn_products(model, rewriter);
   join_products(model, rewriter);
   narrow.store_bfloat16(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter, rules.few_rows);
   cast_before_concat(model, rewriter);
+  chains_first(model, rewriter);
   form_layers(model, rewriter, rules);
 }
 

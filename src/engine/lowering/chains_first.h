@@ -1,0 +1,14 @@
+#pragma once
+
+#include "ir/rewriter.h"
+
+namespace assay::engine {
+
+// Before: a function, with nothing but single numbers, of the elements of a product or a convolution that have been
+//         moved: GELU of a Transpose of a Conv
+// After:  the function where they are computed, as one layer with the product, then the move
+// Only if: nothing else uses what lies between.
+// Class: exact
+void chains_first(ir::Model& model, ir::Rewriter& rewriter);
+
+}  // namespace assay::engine
