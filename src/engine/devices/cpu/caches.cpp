@@ -26,6 +26,11 @@ uint64_t last_cache_kilobytes() {
 
 }  // namespace
 
+uint64_t first_cache_bytes() {
+  const long known = sysconf(_SC_LEVEL1_DCACHE_SIZE);
+  return known > 0 ? static_cast<uint64_t>(known) : 0;
+}
+
 // glibc adds up the caches of a whole socket, of which a core has one.
 uint64_t cache_bytes() {
   constexpr long kUsual = 32L << 20;  // used if nobody says

@@ -5,6 +5,8 @@
 
 namespace assay::engine::cpu {
 
+// Bytes of the first cache, of data; 0: nobody says.
+uint64_t first_cache_bytes();
 // Bytes of the last cache.
 uint64_t cache_bytes();
 

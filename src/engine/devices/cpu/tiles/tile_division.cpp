@@ -5,12 +5,13 @@
 #include <utility>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/caches.h"
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
 namespace {
 
-constexpr int64_t kPartDepth = 768;                       // of constants that are read again for each tile
+constexpr int64_t kPartDepth = 768;                       // of constants that stay in the second cache
 constexpr int64_t kBlockBytes = int64_t{400} * 1024;      // of the rows that are read again for each panel
 constexpr int64_t kPieceWork = int64_t{6} * 1000 * 1000;  // multiplications
 constexpr int64_t kLeastRows = 40;                        // of a piece
@@ -34,9 +35,20 @@ TileDivision::TileDivision(const TileWork& work, const TileKernels& kernels)
   divide_result(kernels);
 }
 
+// Constants that a part reads again for each tile stay in the first cache, where that has room for rows and sums
+// beside them, and sums stay where they are.
+int64_t TileDivision::part_depth() const {
+  constexpr uint64_t kLarge = 48 << 10;
+  constexpr int64_t kConstantBytes = 32 << 10;
+  static const bool is_large = first_cache_bytes() >= kLarge;
+  if (!is_large || work_.most_sums > 0) return kPartDepth;
+  return kConstantBytes / (panel_columns_ * static_cast<int64_t>(sizeof(float)));
+}
+
 void TileDivision::divide_depth() {
-  if (work_.depth < kPartDepth) {
-    const int64_t most = std::max<int64_t>(1, kPartDepth / work_.depth);
+  const int64_t longest = part_depth();
+  if (work_.depth < longest) {
+    const int64_t most = std::max<int64_t>(1, longest / work_.depth);
     const int64_t count = parts_of(work_.steps, most);
     for (int64_t i = 0; i < count; ++i) {
       const int64_t begin = i * work_.steps / count;
@@ -44,7 +56,7 @@ void TileDivision::divide_depth() {
     }
     return;
   }
-  const int64_t count = parts_of(work_.depth, kPartDepth);
+  const int64_t count = parts_of(work_.depth, longest);
   for (int64_t step = 0; step < work_.steps; ++step) {
     for (int64_t i = 0; i < count; ++i) {
       const int64_t begin = i * work_.depth / count;

@@ -19,7 +19,8 @@ struct TileWork {
   size_t vectors = 0;       // of a panel; 0: as many as kernels take
 };
 
-// The depth of a product in parts whose constants stay in the second cache, and its result in pieces whose rows do.
+// The depth of a product in parts whose constants stay in the first or second cache, and its result in pieces whose
+// rows do.
 class TileDivision {
  public:
   struct Part {
@@ -41,6 +42,7 @@ class TileDivision {
   std::vector<Part> parts;
 
  private:
+  int64_t part_depth() const;
   void divide_depth();
   void divide_result(const TileKernels& kernels);
   void even_out(int64_t threads, const TileKernels& kernels);

@@ -57,6 +57,26 @@ TEST(TileDivision, PiecesAreAllOfTheResult) {
   }
 }
 
+TEST(TileDivision, PartsAreTheWholeDepthInOrder) {
+  for (const TileWork& work : {TileWork{.rows = 128, .depth = 3072, .columns = 768},
+                               TileWork{.rows = 128, .depth = 3072, .columns = 768, .most_sums = 32 << 10},
+                               TileWork{.rows = 196, .steps = 9, .depth = 96, .columns = 64},
+                               TileWork{.rows = 49, .steps = 9, .depth = 1000, .columns = 160}}) {
+    const TileDivision division(work, tile_kernels());
+    int64_t step = 0, word = 0;
+    for (const TileDivision::Part& part : division.parts) {
+      EXPECT_EQ(part.step, step);
+      EXPECT_EQ(part.first, word);
+      EXPECT_TRUE(part.steps == 1 || part.depth == work.depth);
+      word += part.depth;
+      step += word == work.depth ? part.steps : 0;
+      word %= work.depth;
+    }
+    EXPECT_EQ(step, work.steps);
+    EXPECT_EQ(word, 0);
+  }
+}
+
 TEST(TileDivision, ManyRowsBelongToOnePiece) {
   for (const TileWork& work : kWorks) {
     for (const unsigned threads : {1U, 2U, 3U}) {
