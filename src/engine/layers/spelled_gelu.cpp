@@ -50,6 +50,10 @@ class GeluMatcher {
       return true;
     }
     if (layer_.op(node) != "Mul") return false;
+    if (!is_halved_ && !is_multiplied_ && stage_ == last_stage() && is_number(partner(node, inner_), 0.5)) {
+      inner_ = result;
+      return is_halved_ = true;
+    }
     const bool halves = !is_halved_ && is_number(partner(node, outer_), 0.5);
     const bool multiplies = !is_multiplied_ && stage_ == last_stage() && partner(node, outer_) == inner_;
     is_halved_ = is_halved_ || halves;
@@ -93,7 +97,7 @@ class GeluMatcher {
 
   const Layer& layer_;
   ir::ValueId x_;
-  ir::ValueId inner_;  // the operand of erf or tanh, then its result, then 1 more
+  ir::ValueId inner_;  // the operand of erf or tanh, then its result, then 1 more, perhaps half of that
   ir::ValueId outer_;  // then x / 2, or x times the inner one, or both
   int stage_ = 0;      // of the inner one
   bool is_by_tanh_ = false;
