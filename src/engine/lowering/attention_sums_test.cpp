@@ -39,16 +39,18 @@ size_t steps_of(const std::string& scores, bool is_attention, const std::string&
   return rewriter.steps().size();
 }
 
-const std::string kShifted = "a = Add(p, bias) r = Reshape(a, wide) b = Add(mask, r) s = Reshape(b, narrow)";
-const std::string kScaled = "m = Mul(p, factors) ";
+constexpr const char* kShifted = "a = Add(p, bias) r = Reshape(a, wide) b = Add(mask, r) s = Reshape(b, narrow)";
+constexpr const char* kScaled = "m = Mul(p, factors) ";
 
 TEST(AttentionSums, OfWindowsAreOne) { EXPECT_EQ(steps_of(kShifted, true), 1u); }
 
 TEST(AttentionSums, HeadsHaveScaledQueries) {
   EXPECT_EQ(steps_of("s = Mul(factors, p)", true), 1u);
-  EXPECT_EQ(steps_of(kScaled + "s = Add(m, bias)", true), 1u);
-  EXPECT_EQ(steps_of(kScaled + "a = Add(m, bias) r = Reshape(a, wide) b = Add(r, mask) s = Reshape(b, narrow)", true),
-            2u);
+  EXPECT_EQ(steps_of(std::string(kScaled) + "s = Add(m, bias)", true), 1u);
+  EXPECT_EQ(
+      steps_of(std::string(kScaled) + "a = Add(m, bias) r = Reshape(a, wide) b = Add(r, mask) s = Reshape(b, narrow)",
+               true),
+      2u);
 }
 
 TEST(AttentionSums, LeaveOthersAlone) {

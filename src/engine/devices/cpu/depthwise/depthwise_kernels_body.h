@@ -82,8 +82,8 @@ struct Repeated {
   Bits places, reads;
 };
 
-template <typename V>
-ASSAY_KERNEL inline void take_repeated(const float* from, const Repeated& repeated, V& out) {
+template <typename V, typename Channels>
+ASSAY_KERNEL inline void take_repeated(const float* from, const Channels& repeated, V& out) {
   if constexpr (sizeof(V) == 64) {
     const auto read = _mm512_movepi32_mask(reinterpret_cast<__m512i>(repeated.reads));
     const V numbers = _mm512_maskz_loadu_ps(read, from);
