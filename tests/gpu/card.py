@@ -1,6 +1,6 @@
 """The engine on a card: operator cases, ONNX's own tests, random graphs and benchmark models, in one report.
 
-    card.py BUILD [--report FILE] [--models NAME...]
+    card.py BUILD [--report FILE] [--models NAME...] [--only PART...]
 
 BUILD is the folder of a build, with bin/assay and tests/. Every part says how many passed; the status is 1 if one part
 failed something that the engine on the processor does not fail.
@@ -133,6 +133,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--report", type=pathlib.Path)
+    parser.add_argument("--only", nargs="*", help="parts whose names have one of these words")
     parser.add_argument("--models", nargs="*", default=MODELS)
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/gpu"))
     options = parser.parse_args()
@@ -149,6 +150,8 @@ def main():
              ("views", lambda: views(options.build, options.folder / "views")),
              ("benchmark models", lambda: models(options.build, options.folder / "models", options.models))]
     for name, part in parts:
+        if options.only and not any(word in name for word in options.only):
+            continue
         begin = time.monotonic()
         passed, total, faults = part()
         report.part(name, time.monotonic() - begin, passed, total, faults)

@@ -33,6 +33,7 @@ struct Launch {
   std::array<unsigned, 3> grid = {1, 1, 1};
   unsigned threads = 1;
   unsigned shared_bytes = 0;
+  bool begins_early = false;  // before the launch before it has ended, for which its text waits
   std::vector<Pointer> pointers;
   std::vector<int32_t> numbers;
 

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <list>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace assay::engine::cuda {
@@ -171,14 +173,20 @@ class CardQueue final : public LaunchQueue {
   }
 
   void launch(const Launch& launch, const std::vector<std::byte>& parameters, Stream stream) const {
+    LaunchAttribute begins_early{.id = kProgrammaticSerialization, .value = {.number = 1}};
+    constexpr int kProgrammatic = 90;
+    const bool is_early = launch.begins_early && card_->capability() >= kProgrammatic;
     const LaunchConfig config{.grid = {launch.grid[0], launch.grid[1], launch.grid[2]},
                               .block = {launch.threads, 1, 1},
                               .shared_bytes = launch.shared_bytes,
                               .stream = stream,
-                              .attributes = nullptr,
-                              .attribute_count = 0};
+                              .attributes = is_early ? &begins_early : nullptr,
+                              .attribute_count = is_early ? 1U : 0U};
     void* given[] = {const_cast<std::byte*>(parameters.data())};
-    check(api().launch(&config, launch.program->function(), given, nullptr), "a kernel");
+    const Result result = api().launch(&config, launch.program->function(), given, nullptr);
+    if (result == kSuccess) return;
+    check(result, fmt::format("a kernel of {} x {} x {} blocks of {} threads with {} bytes", launch.grid[0],
+                              launch.grid[1], launch.grid[2], launch.threads, launch.shared_bytes));
   }
 
   std::shared_ptr<const Card> card_;

@@ -190,7 +190,6 @@ ASSAY_KERNEL void scale(const float* x, float factor, float* out, size_t count) 
 }
 
 #include "engine/devices/cpu/rows/row_conversions_body.h"
-
 #include "engine/devices/cpu/rows/row_softmax_body.h"
 
 ASSAY_KERNEL void dot(const float* q, const float* rows, int64_t row, size_t depth, size_t count, float* out) {

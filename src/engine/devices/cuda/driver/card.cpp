@@ -108,7 +108,7 @@ Program::~Program() {
 }
 
 void Program::allow_shared(uint64_t bytes) const {
-  constexpr uint64_t kAlways = 48 << 10;
+  constexpr uint64_t kAlways = 32 << 10;  // beside what the text has of its own
   if (bytes <= kAlways) return;
   card_->enter();
   card_->driver().check(card_->api().function_set(function_, kMostDynamicShared, static_cast<int>(bytes)),

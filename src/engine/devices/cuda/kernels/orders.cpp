@@ -29,8 +29,9 @@ class TopK final : public Operation {
   std::string_view name() const override { return "top_k.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<TopKForm> form = find_top_k(layer);
+    if (!form) return {};
     const DType dtype = layer.inputs[0].dtype;
-    if (!form || layer.inputs[0].count() > kMostElements || (!is_short_float(dtype) && !is_whole(dtype))) return {};
+    if (layer.inputs[0].count() > kMostElements || (!is_short_float(dtype) && !is_whole(dtype))) return {};
     constexpr int64_t kMostShared = 64 << 10;
     const auto sorted = static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(form->count)));
     const DType key = dtype == DType::int64 ? DType::uint64 : DType::uint32;
@@ -68,9 +69,10 @@ class Cumulative final : public Operation {
   std::string_view name() const override { return "cumulative.columns"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<CumulativeForm> form = find_cumulative(layer);
+    if (!form) return {};
     const TensorDesc& in = layer.inputs[0];
     const bool is_float = is_short_float(in.dtype);
-    if (!form || in.count() > kMostElements || (!is_float && in.dtype != DType::int32 && in.dtype != DType::int64)) {
+    if (in.count() > kMostElements || (!is_float && in.dtype != DType::int32 && in.dtype != DType::int64)) {
       return {};
     }
     int64_t inner = 1;

@@ -71,7 +71,7 @@ KERNEL(kThreads) {
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
       const float sum = warp_sum(sums[c][r]);
-      if (lane == 0 && first + c < kColumns) finish(p, (uint32)(r * kColumns + first + c), sum);
+      if (lane == 0 && first + c < kColumns) finish(p, (uint32)(r * kColumns + first + c), Pack<float, 1>{{sum}});
     }
   }
 }

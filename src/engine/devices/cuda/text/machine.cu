@@ -18,7 +18,23 @@ struct bfloat {
 
 #ifndef ASSAY_HOST_MACHINE
 #define DEVICE __device__ __forceinline__
-#define KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads) kernel(const __grid_constant__ Params p)
+// A kernel may begin while the one before it runs (programmatic launches): it waits for the end of that one before it
+// reads or writes what others do, and from then on lets the next one begin.
+#if __CUDA_ARCH__ >= 900
+#define AFTER_THE_ONE_BEFORE() asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory")
+#else
+#define AFTER_THE_ONE_BEFORE()
+#endif
+// KERNEL waits at its begin; the body of EARLY_KERNEL does it itself.
+#define EARLY_KERNEL(threads) \
+  extern "C" __global__ void __launch_bounds__(threads) kernel(const __grid_constant__ Params p)
+#define KERNEL(threads)                     \
+  DEVICE void made_after(const Params& p);  \
+  EARLY_KERNEL(threads) {                   \
+    AFTER_THE_ONE_BEFORE();                 \
+    made_after(p);                          \
+  }                                         \
+  DEVICE void made_after(const Params& p)
 #define SHARED __shared__
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
 #define kInfinity __int_as_float(0x7f800000)

@@ -1,7 +1,7 @@
 // Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
 // results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
 // the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
-// kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned;
+// kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned, kRightIsConstant;
 // kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 #define kThreads (32 * kWarpRows * kWarpColumns)
 #define kPack (16 / (int)sizeof(T))
@@ -94,10 +94,10 @@ DEVICE const T* left_through(const Work& work, const Row& row, const Tap& tap) {
 }
 #endif
 
-// Brings the tiles of one step into shared memory.
-DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int k, T* left, T* right) {
+// Bring the tiles of one step into shared memory.
+DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
   const int thread = (int)thread_index();
-  const int kLeft = kRows * kChunks, kRight = kColumns * kChunks;
+  const int kLeft = kRows * kChunks;
 #if kIsWindow && kStepInTap
   const Tap tap = tap_of(work, k);
 #endif
@@ -123,6 +123,10 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
       *(Pack<T, kPack>*)to = pack;
     }
   }
+}
+DEVICE void load_right(const Work& work, int first_column, int k, T* right) {
+  const int thread = (int)thread_index();
+  const int kRight = kColumns * kChunks;
 #pragma unroll
   for (int i = 0; i < (kRight + kThreads - 1) / kThreads; ++i) {
     const int piece = thread + i * kThreads;
@@ -137,7 +141,6 @@ DEVICE void load_tiles(const Work& work, const Row* rows, int first_column, int 
       *(Pack<T, kPack>*)to = right_pack(work, first_column + row, k + chunk * kPack);
     }
   }
-  end_copies();
 }
 
 #if kIsFloat
@@ -330,7 +333,7 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 }
 #endif
 
-KERNEL(kThreads) {
+EARLY_KERNEL(kThreads) {
   DYNAMIC_SHARED(memory);
   T* const shared = (T*)memory;
   const int item = (int)block_z() / kSplits, split = (int)block_z() % kSplits;
@@ -345,14 +348,16 @@ KERNEL(kThreads) {
   for (int i = 0; i < (kRows * kChunks + kThreads - 1) / kThreads; ++i) {
     rows[i] = row_of(work, first_row + ((int)thread_index() + i * kThreads) / kChunks);
   }
+  if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage) {
-    if (begin + stage < end) {
-      load_tiles(work, rows, first_column, (begin + stage) * kDepth, shared + stage * kStage,
-                 shared + stage * kStage + kLeft);
-    } else {
-      end_copies();
-    }
+    if (begin + stage < end) load_right(work, first_column, (begin + stage) * kDepth, shared + stage * kStage + kLeft);
+  }
+  if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (begin + stage < end) load_left(work, rows, (begin + stage) * kDepth, shared + stage * kStage);
+    end_copies();
   }
   Sums sums;
   clear(sums);
@@ -362,10 +367,10 @@ KERNEL(kThreads) {
     const int next = step + kStages - 1;
     if (next < end) {
       const int stage = (next - begin) % kStages;
-      load_tiles(work, rows, first_column, next * kDepth, shared + stage * kStage, shared + stage * kStage + kLeft);
-    } else {
-      end_copies();
+      load_left(work, rows, next * kDepth, shared + stage * kStage);
+      load_right(work, first_column, next * kDepth, shared + stage * kStage + kLeft);
     }
+    end_copies();
     const int stage = (step - begin) % kStages;
     multiply_tiles(shared + stage * kStage, shared + stage * kStage + kLeft, sums);
   }

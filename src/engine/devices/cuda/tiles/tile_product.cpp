@@ -96,6 +96,10 @@ class TileWriter {
     constexpr int64_t kTilePad = 8;  // of tiles.cu
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
+    // Where a processor has room beside a block, and no more blocks than processors wait for the end of the launch
+    // before.
+    launch.begins_early =
+        bytes_of(product_) < int64_t{sizeof(float)} && tiles() * shape_.splits <= programs.card().multiprocessors();
     const std::string codes = product_.codes ? codes_text(*product_.codes, launch) : std::string();
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
@@ -126,6 +130,7 @@ class TileWriter {
     set("kStepInTap", g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0 ? 1 : 0);
     set("kLeftPacks", left_packs() ? 1 : 0);
     set("kRightPacks", packs(product_.right) ? 1 : 0);
+    set("kRightIsConstant", product_.right.pointer.kind == Pointer::Kind::fixed ? 1 : 0);
     set("kRightIsCompressed", product_.codes ? 1 : 0);
     set("kRightTurned", product_.right.along == 1 && product_.right.depth != 1 ? 1 : 0);
     return made;
