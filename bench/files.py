@@ -36,20 +36,22 @@ def verdict(model):
     return {0: "within its tolerance", 1: "differs"}.get(status, "not run")
 
 
-def minima(model, seconds, threads=0):
+def times(model, seconds, threads=0):
+    """Least and median milliseconds of a run on each backend that runs the model."""
     with tempfile.TemporaryDirectory() as folder:
         report = pathlib.Path(folder) / "report.json"
         assay("bench", model, "--openvino", "--duration", str(seconds), "--warm-up", "100", "--json", str(report),
               *(["--threads", str(threads)] if threads else []))
         sides = json.loads(report.read_text())["backends"] if report.exists() else []
-    return {side["backend"]: side["compute"]["min"] * 1000 for side in sides if side.get("count")}
+    return {side["backend"]: {name: side["compute"][name] * 1000 for name in ("min", "median")}
+            for side in sides if side.get("count")}
 
 
 def row(model, seconds):
-    times = minima(model, seconds)
-    best = min((times[rival] for rival in RIVALS if rival in times), default=math.nan)
-    ratio = best / times["engine"] if "engine" in times else math.nan
-    cells = [f"{times[side]:.4f}" if side in times else "-" for side in ("engine", *RIVALS)]
+    least = {side: found["min"] for side, found in times(model, seconds).items()}
+    best = min((least[rival] for rival in RIVALS if rival in least), default=math.nan)
+    ratio = best / least["engine"] if "engine" in least else math.nan
+    cells = [f"{least[side]:.4f}" if side in least else "-" for side in ("engine", *RIVALS)]
     return ratio, f"| {model.stem} | {verdict(model)} | {' | '.join(cells)} | {ratio:.2f} |"
 
 

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Networks that nobody tuned the engine for, beside ONNX Runtime and OpenVINO: least milliseconds of a run, the ratio of the
-better rival's to the engine's, and for each model below 1 the layers that cost it.
+better rival's to the engine's, that of medians (which say more where others use the machine), and for each model below 1 the
+layers that cost it.
 
     strangers.py FOLDER [--make PYTHON] [--only WORD...] [--seconds N] [--threads N] [--layers N] [--all-layers]
 
@@ -21,7 +22,7 @@ import tempfile
 
 import onnx
 from engine import ROOT, places
-from files import ASSAY, minima
+from files import ASSAY, RIVALS, times
 
 QUANTIZERS = ("QuantizeLinear", "DequantizeLinear")
 
@@ -57,20 +58,22 @@ class Table:
     def __init__(self, options: argparse.Namespace):
         self.options = options
         self.ratios: list[float] = []
+        self.medians: list[float] = []
         self.lost: dict[str, float] = {}
-        print("| model | engine | onnxrt | openvino | ratio | layers |\n|---|---|---|---|---|---|")
+        print("| model | engine | onnxrt | openvino | ratio | of medians | layers |\n|---|---|---|---|---|---|---|")
 
     def add(self, model: pathlib.Path) -> None:
-        times = minima(model, self.options.seconds, self.options.threads)
-        rivals = [times[side] for side in ("onnxrt", "openvino") if side in times]
-        if "engine" not in times or not rivals:
-            print(f"| {model.stem} | {' | '.join(sorted(times))} | not measured | | | |", flush=True)
+        found = times(model, self.options.seconds, self.options.threads)
+        rivals = [found[side] for side in RIVALS if side in found]
+        if "engine" not in found or not rivals:
+            print(f"| {model.stem} | {' | '.join(sorted(found))} | not measured | | | | |", flush=True)
             return
-        ratio = min(rivals) / times["engine"]
+        ratio, median = (min(rival[name] for rival in rivals) / found["engine"][name] for name in ("min", "median"))
         self.ratios.append(ratio)
+        self.medians.append(median)
         said = self.layers(model, ratio) if ratio < 1 or self.options.all_layers else ""
-        cells = [f"{times[side]:.3f}" if side in times else "-" for side in ("engine", "onnxrt", "openvino")]
-        print(f"| {model.stem} | {' | '.join(cells)} | {ratio:.2f} | {said} |", flush=True)
+        cells = [f"{found[side]['min']:.3f}" if side in found else "-" for side in ("engine", *RIVALS)]
+        print(f"| {model.stem} | {' | '.join(cells)} | {ratio:.2f} | {median:.2f} | {said} |", flush=True)
 
     def layers(self, model: pathlib.Path, ratio: float) -> str:
         rows = profile(model, self.options.threads)
@@ -81,9 +84,9 @@ class Table:
                          for seconds, speed, name in rows[:self.options.layers])
 
     def end(self) -> None:
-        mean = math.exp(sum(map(math.log, self.ratios)) / len(self.ratios))
+        mean, of_medians = (math.exp(sum(map(math.log, all_of)) / len(all_of)) for all_of in (self.ratios, self.medians))
         below = sum(ratio < 1 for ratio in self.ratios)
-        print(f"| geometric mean of {len(self.ratios)}, {below} below 1 | | | | {mean:.2f} | |")
+        print(f"| geometric mean of {len(self.ratios)}, {below} below 1 | | | | {mean:.2f} | {of_medians:.2f} | |")
         whole = sum(self.lost.values())
         print("\n| lost | share |\n|---|---|")
         for name, share in sorted(self.lost.items(), key=lambda item: -item[1])[:25]:

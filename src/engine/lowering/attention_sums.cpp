@@ -3,6 +3,7 @@
 #include <array>
 
 #include "engine/layers/element_walk.h"
+#include "engine/lowering/moves.h"
 #include "ir/queries.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
@@ -26,11 +27,8 @@ struct SumsContext {
 
 // The node that makes a value for one use, if it is this operator.
 NodeId maker(SumsContext& context, ValueId value, std::string_view op) {
-  const ir::Model& model = context.run.model();
-  const NodeId node = ir::producer(model, value);
-  const ir::Use* const use = node.valid() ? model[value].first_use : nullptr;
-  const bool is_used_once = use != nullptr && use->next == nullptr && !ir::is_output(model, value);
-  return is_used_once && context.run.is_op(node, op) ? node : NodeId();
+  const NodeId node = producer_for_one(context.run.model(), value);
+  return node.valid() && context.run.is_op(node, op) ? node : NodeId();
 }
 
 // A node of two operands, of which the right one here is a constant of float32.
@@ -49,11 +47,9 @@ WithConstant with_constant(SumsContext& context, NodeId node) {
 
 // The operand of a node that keeps all elements in their order, which a value is made of; invalid: there is none.
 ValueId reshaped(SumsContext& context, ValueId value) {
-  const ir::Model& model = context.run.model();
-  const NodeId node = ir::producer(model, value);
-  const ir::Use* const use = node.valid() ? model[value].first_use : nullptr;
-  const bool is_used_once = use != nullptr && use->next == nullptr && !ir::is_output(model, value);
-  return is_used_once && passes::is_reshape(context.run, node) ? ir::operand(model, node, 0) : ValueId();
+  const NodeId node = producer_for_one(context.run.model(), value);
+  const bool is_reshape = node.valid() && passes::is_reshape(context.run, node);
+  return is_reshape ? ir::operand(context.run.model(), node, 0) : ValueId();
 }
 
 // The numbers of a constant as it is broadcast; empty: it is not.

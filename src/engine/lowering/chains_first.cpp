@@ -9,6 +9,7 @@
 #include "engine/layers/elementwise.h"
 #include "engine/layers/layer.h"
 #include "engine/layers/quantization.h"
+#include "engine/lowering/moves.h"
 #include "ir/queries.h"
 #include "ops/traits.h"
 
@@ -26,44 +27,21 @@ class ChainMover {
   }
 
   void run() {
+    std::vector<NodeId> all;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
-      if (is_move(node)) moves_.insert(node);
+      if (is_move(model_, node)) all.push_back(node);
     }
-    for (const NodeId last : moves_) {
-      const std::vector<NodeId> before = moves_to(last);
-      const std::vector<NodeId> chain = before.empty() ? std::vector<NodeId>() : chain_of(model_[last].results[0]);
+    for (const NodeId last : all) {
+      Moved moved = moved_value(model_, model_[last].operands[0].value);
+      if (!moved.maker.valid() || ops::traits(model_, moved.maker).product == ops::ProductKind::other) continue;
+      moved.moves.insert(moved.moves.begin(), last);
+      const std::vector<NodeId> chain = chain_of(model_[last].results[0]);
       if (!std::ranges::any_of(chain, [this](NodeId node) { return is_function(node); })) continue;
-      if (!commit(before, chain)) return;
+      if (!commit(moved.moves, chain)) return;
     }
   }
 
  private:
-  bool is_move(NodeId node) const {
-    const ops::Traits& traits = ops::traits(model_, node);
-    const bool is_move = traits.is_reshape() || traits.moves == ops::Moves::by_dims;
-    return is_move && model_.text(model_[node].domain).empty() && inference_.callees()[node].op != nullptr;
-  }
-
-  // True if a node moves elements, and was there at first.
-  bool is_known(NodeId node) const { return moves_.contains(node); }
-
-  // The nodes that move the result of a product or a convolution until this one gives it, which is the first; empty:
-  // something else gives it, or others read what is in between.
-  std::vector<NodeId> moves_to(NodeId last) const {
-    std::vector<NodeId> moves;
-    NodeId node = last;
-    for (; is_known(node); node = producer(model_[node].operands[0].value)) moves.push_back(node);
-    const bool is_product = node.valid() && ops::traits(model_, node).product != ops::ProductKind::other;
-    return is_product ? moves : std::vector<NodeId>();
-  }
-
-  // The producer of a value that one node uses.
-  NodeId producer(ValueId value) const {
-    const bool is_result = value.valid() && model_[value].kind == ir::ValueKind::result &&
-                           model_[value].graph == model_.main_graph() && only_user(model_, value).valid();
-    return is_result ? model_[value].producer : NodeId{};
-  }
-
   // The nodes that compute elements of a value with nothing but single numbers, up to one whose result alone is used
   // by others.
   std::vector<NodeId> chain_of(ValueId given) const {
@@ -123,25 +101,13 @@ class ChainMover {
         const auto found = made.find(use.value);
         operands.push_back(found != made.end() ? found->second : PatchValue(use.value));
       }
-      value = made[model_[node].results[0]] = add_like(patch, node, std::move(operands));
+      value = made[model_[node].results[0]] = add_like(patch, model_, node, std::move(operands));
     }
-    for (size_t i = moves.size(); i-- > 0;) {
-      std::vector<PatchValue> operands = {value};
-      for (const ir::Use& use : model_[moves[i]].operands.subspan(1)) operands.emplace_back(use.value);
-      value = add_like(patch, moves[i], std::move(operands));
-    }
+    value = add_moves(patch, model_, moves, value);
     patch.replace(model_[chain.back()].results[0], value);
     for (size_t i = chain.size(); i-- > 0;) patch.remove(chain[i]);
     for (const NodeId node : moves) patch.remove(node);
     return rewriter_.commit("{0} where its operand is computed, before it is moved", patch);
-  }
-
-  PatchValue add_like(ir::Patch& patch, NodeId node, std::vector<PatchValue> operands) const {
-    const std::span<const ir::Attribute> attributes = model_[node].attributes;
-    return patch.add({.op = model_.text(model_[node].op),
-                      .name = model_[node].name,
-                      .operands = std::move(operands),
-                      .attributes = {attributes.begin(), attributes.end()}});
   }
 
   static constexpr size_t kMostNodes = 16;
@@ -149,7 +115,6 @@ class ChainMover {
   ir::Model& model_;
   ir::Rewriter& rewriter_;
   ops::Inference inference_;
-  std::set<NodeId> moves_;
 };
 
 }  // namespace
