@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "engine/layers/element_op.h"
 #include "engine/layers/element_walk.h"
 #include "engine/lowering/moves.h"
 #include "ir/queries.h"
@@ -25,10 +26,27 @@ struct SumsContext {
   passes::Inferred inferred;
 };
 
-// The node that makes a value for one use, if it is this operator.
-NodeId maker(SumsContext& context, ValueId value, std::string_view op) {
+// The node that makes a value for one use, if it is an operator of ai.onnx.
+NodeId maker(SumsContext& context, ValueId value) {
   const NodeId node = producer_for_one(context.run.model(), value);
-  return node.valid() && context.run.is_op(node, op) ? node : NodeId();
+  return node.valid() && context.run.is_standard(node) ? node : NodeId();
+}
+
+// Likewise, if it computes element by element what that one does.
+NodeId maker(SumsContext& context, ValueId value, ElementOp op) {
+  const NodeId node = maker(context, value);
+  if (!node.valid()) return {};
+  return element_op(context.run.model().text(context.run.model()[node].op), context.run.facts(node).version()) == op
+             ? node
+             : NodeId();
+}
+
+// Likewise, if it multiplies matrices.
+NodeId product_maker(SumsContext& context, ValueId value) {
+  const NodeId node = maker(context, value);
+  if (!node.valid()) return {};
+  const ops::Traits& traits = ops::traits(context.run.model(), node);
+  return traits.product == ops::ProductKind::matrices && !traits.has_bias ? node : NodeId();
 }
 
 // A node of two operands, of which the right one here is a constant of float32.
@@ -71,11 +89,11 @@ void join_sums(SumsContext& context, NodeId softmax) {
   const ir::Model& model = context.run.model();
   const ValueId scores = ir::operand(model, softmax, 0);
   const ValueId windows = reshaped(context, scores);
-  const NodeId outer = windows.valid() ? maker(context, windows, "Add") : NodeId();
+  const NodeId outer = windows.valid() ? maker(context, windows, ElementOp::add) : NodeId();
   if (!outer.valid()) return;
   const WithConstant second = with_constant(context, outer);
   const ValueId summed = second.constant != nullptr ? reshaped(context, second.computed) : ValueId();
-  const NodeId inner = summed.valid() ? maker(context, summed, "Add") : NodeId();
+  const NodeId inner = summed.valid() ? maker(context, summed, ElementOp::add) : NodeId();
   if (!inner.valid()) return;
   const WithConstant first = with_constant(context, inner);
   const std::optional<Shape> dims = context.inferred.shape(scores), wide = context.inferred.shape(windows);
@@ -88,7 +106,7 @@ void join_sums(SumsContext& context, NodeId softmax) {
   ir::Patch patch;
   const ir::PatchValue constant =
       patch.add_constant(tensor::make_tensor<float>(tensor::DType::float32, *dims, std::span<const float>(sum)));
-  patch.replace(scores, patch.add({.op = "Add", .operands = {first.computed, constant}}));
+  patch.replace(scores, patch.add({.op = model.text(model[inner].op), .operands = {first.computed, constant}}));
   for (const NodeId node : {ir::producer(model, scores), outer, ir::producer(model, second.computed), inner})
     patch.remove(node);
   context.run.rewriter().commit("constants that are added to scores in turn are added at once", patch);
@@ -98,11 +116,12 @@ void join_sums(SumsContext& context, NodeId softmax) {
 void scale_queries(SumsContext& context, NodeId softmax) {
   const ir::Model& model = context.run.model();
   ValueId scores = ir::operand(model, softmax, 0);
-  if (const NodeId sum = maker(context, scores, "Add"); sum.valid()) scores = with_constant(context, sum).computed;
-  const NodeId scaled = scores.valid() ? maker(context, scores, "Mul") : NodeId();
+  if (const NodeId sum = maker(context, scores, ElementOp::add); sum.valid())
+    scores = with_constant(context, sum).computed;
+  const NodeId scaled = scores.valid() ? maker(context, scores, ElementOp::multiply) : NodeId();
   if (!scaled.valid()) return;
   const auto [product, factors] = with_constant(context, scaled);
-  const NodeId matmul = factors != nullptr ? maker(context, product, "MatMul") : NodeId();
+  const NodeId matmul = factors != nullptr ? product_maker(context, product) : NodeId();
   if (!matmul.valid() || factors->count() < 2) return;
   const std::optional<Shape> dims = context.inferred.shape(scores);
   const std::optional<Shape> queries = context.inferred.shape(ir::operand(model, matmul, 0));
@@ -113,10 +132,11 @@ void scale_queries(SumsContext& context, NodeId softmax) {
   ir::Patch patch;
   const uint32_t factor = context.run.constant(ir::operand(model, scaled, 1)) == factors ? 1 : 0;
   const ir::PatchValue left =
-      patch.add({.op = "Mul", .operands = {ir::operand(model, matmul, 0), ir::operand(model, scaled, factor)}});
-  patch.replace(
-      scores,
-      patch.add({.op = "MatMul", .name = model[matmul].name, .operands = {left, ir::operand(model, matmul, 1)}}));
+      patch.add({.op = model.text(model[scaled].op),
+                 .operands = {ir::operand(model, matmul, 0), ir::operand(model, scaled, factor)}});
+  patch.replace(scores, patch.add({.op = model.text(model[matmul].op),
+                                   .name = model[matmul].name,
+                                   .operands = {left, ir::operand(model, matmul, 1)}}));
   patch.remove(scaled);
   patch.remove(matmul);
   context.run.rewriter().commit("queries are scaled in place of scores", patch);
@@ -136,7 +156,10 @@ void join_attention_sums(ir::Model& model, ir::Rewriter& rewriter) {
         .pass_class = passes::PassClass::rounding,
         .run = [](passes::PassRun& run) {
           SumsContext context{run, passes::Inferred(run)};
-          passes::apply_rules(run, context, std::array{passes::Rule<SumsContext>{"Softmax", join_and_scale}});
+          const auto is_softmax = [](const ops::Traits& traits) {
+            return traits.is(ops::Nature::normalization) && traits.range == ops::ValueRange::part_of_one;
+          };
+          passes::apply_rules(run, context, passes::rules_of<SumsContext>(is_softmax, join_and_scale));
         }}}};
   passes::Pipeline(model, rewriter, passes::Options()).run(pass);
 }
