@@ -58,7 +58,7 @@ class CpuDevice final : public Device {
     }
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
     rules_.most_chain_values = Tape::kMostRegisters - 1;
-    if (!has_avx512_bf16()) rules_.computes = {tensor::DType::float32};
+    if (!multiplies_bf16_fast()) rules_.computes = {tensor::DType::float32};
   }
 
   std::string_view name() const override { return "cpu"; }

@@ -14,6 +14,10 @@
 #if defined(__x86_64__)
 #include <cpuid.h>
 #endif
+#if defined(__x86_64__) && defined(__linux__)
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
 
 namespace assay::engine::cpu {
 namespace {
@@ -21,8 +25,8 @@ namespace {
 #if defined(__x86_64__)
 
 // Levels of instructions that kernels may use, each with those before it.
-enum class Level : uint8_t { base, avx2, avx512, all };
-constexpr std::array<std::string_view, 4> kLevels = {"base", "avx2", "avx512", "all"};
+enum class Level : uint8_t { base, avx2, avx512, vnni, amx, all };
+constexpr std::array<std::string_view, 6> kLevels = {"base", "avx2", "avx512", "vnni", "amx", "all"};
 
 // That which ASSAY_INSTRUCTIONS names; without it, all.
 Level find_level() {
@@ -30,7 +34,8 @@ Level find_level() {
   if (word == nullptr || *word == '\0') return Level::all;
   const auto found = std::ranges::find(kLevels, std::string_view(word));
   if (found != kLevels.end()) return static_cast<Level>(found - kLevels.begin());
-  fail(ErrorCode::usage, "ASSAY_INSTRUCTIONS: expected base, avx2, avx512 or all, seen `{}`", printable(word));
+  fail(ErrorCode::usage, "ASSAY_INSTRUCTIONS: expected base, avx2, avx512, vnni, amx or all, seen `{}`",
+       printable(word));
 }
 
 bool permits(Level level) {
@@ -44,9 +49,9 @@ bool find_avx512() {
          __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl");
 }
 
-bool find_avx512_vnni() { return permits(Level::all) && find_avx512() && __builtin_cpu_supports("avx512vnni"); }
+bool find_avx512_vnni() { return permits(Level::vnni) && find_avx512() && __builtin_cpu_supports("avx512vnni"); }
 
-bool find_avx512_bf16() { return permits(Level::all) && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
+bool find_avx512_bf16() { return permits(Level::vnni) && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
 bool find_avx2() {
   __builtin_cpu_init();
@@ -59,6 +64,32 @@ Registers cpuid(unsigned leaf, unsigned subleaf = 0) {
   Registers r{};
   __get_cpuid_count(leaf, subleaf, &r[0], &r[1], &r[2], &r[3]);
   return r;
+}
+
+// Asks the kernel for the registers of tiles, which a process has only by its permission. All threads have them then.
+bool ask_for_tiles() {
+#if defined(__linux__)
+  constexpr int64_t kRequest = 0x1023, kTileData = 18;  // ARCH_REQ_XCOMP_PERM
+  return syscall(SYS_arch_prctl, kRequest, kTileData) == 0;
+#else
+  return false;
+#endif
+}
+
+enum class TileSet : uint8_t { bf16 = 22, int8 = 25 };  // the bit of CPUID
+
+bool find_amx(TileSet set) {
+  constexpr int kTiles = 24;
+  if (!permits(Level::amx) || !has_avx512_vnni() || !has_avx512_bf16()) return false;
+  const unsigned sets = cpuid(7)[3];
+  if ((sets >> kTiles & 1) == 0 || (sets >> static_cast<int>(set) & 1) == 0) return false;
+  static const bool may = ask_for_tiles();
+  return may;
+}
+
+bool is_of_intel() {
+  constexpr unsigned kGenuine = 0x756e6547;  // "Genu" of "GenuineIntel"
+  return cpuid(0)[1] == kGenuine;
 }
 
 std::string brand() {
@@ -78,8 +109,10 @@ std::string instruction_sets() {
   };
   add(permits(Level::avx2) && __builtin_cpu_supports("avx2") != 0, "avx2");
   add(permits(Level::avx512) && __builtin_cpu_supports("avx512f") != 0, "avx512");
-  add(permits(Level::all) && __builtin_cpu_supports("avx512vnni") != 0, "vnni");
-  add(permits(Level::all) && (cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
+  add(permits(Level::vnni) && __builtin_cpu_supports("avx512vnni") != 0, "vnni");
+  add(permits(Level::vnni) && (cpuid(7, 1)[0] >> 5 & 1) != 0, "bf16");
+  add(has_amx_int8(), "amx_int8");
+  add(has_amx_bf16(), "amx_bf16");
   return sets;
 }
 
@@ -91,6 +124,9 @@ bool find_avx512() { return false; }
 bool find_avx512_vnni() { return false; }
 bool find_avx512_bf16() { return false; }
 bool find_avx2() { return false; }
+enum class TileSet : uint8_t { bf16, int8 };
+bool find_amx(TileSet) { return false; }
+bool is_of_intel() { return false; }
 std::string brand() { return "another processor"; }
 std::string instruction_sets() { return ""; }
 std::string model() { return ""; }
@@ -119,5 +155,15 @@ bool has_avx2() {
   static const bool has = find_avx2();
   return has;
 }
+bool has_amx_int8() {
+  static const bool has = find_amx(TileSet::int8);
+  return has;
+}
+bool has_amx_bf16() {
+  static const bool has = find_amx(TileSet::bf16);
+  return has;
+}
+
+bool multiplies_bf16_fast() { return has_amx_bf16() || (has_avx512_bf16() && !is_of_intel()); }
 
 }  // namespace assay::engine::cpu

@@ -20,7 +20,7 @@ constexpr int64_t kMostColumns = 64;  // of a panel
 constexpr uint64_t kSlack = 64;       // bytes behind codes that a last word may read
 constexpr int64_t kGrain = 1 << 19;   // multiplications of a piece
 
-const TileKernels& kernels() { return code_kernels(false); }
+const TileKernels& kernels() { return vector_code_kernels(false); }
 
 std::vector<float> wide_scales(const Recurrence& r, const std::vector<float>& scales) {
   std::vector<float> wide(static_cast<size_t>(panel_row(r) + kMostColumns));

@@ -11,7 +11,6 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
-constexpr int32_t kFlip = 128;                     // codes with a sign are so much more as those without
 
 // The columns of each panel but the last, so that all have as equally many as can be.
 int64_t panel_columns(const TileKernels& kernels, int64_t columns) {
@@ -40,7 +39,7 @@ CodeShape joined(CodeShape shape) {
 
 }  // namespace
 
-int32_t CodeProduct::offset(bool are_signed) { return are_signed && code_kernels(true).codes == 4 ? kFlip : 0; }
+int32_t CodeProduct::offset(bool are_signed) { return code_kernels(are_signed).offset; }
 
 bool CodeProduct::fits(const CodeShape& shape) { return TileDivision::can_divide(shape.steps / shape.joined); }
 

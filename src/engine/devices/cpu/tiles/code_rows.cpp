@@ -43,7 +43,10 @@ template <typename T>
 bool is_copied(const CodeForm& form, const ConvGeometry& g) {
   constexpr int64_t kFewChannels = 16;
   const bool is_short = g.kernel_height * g.kernel_width > 1 && g.channels < kFewChannels;
-  return form.widens || is_short || g.channels % kWordCodes != 0 || g.channels / g.groups % kWordCodes != 0;
+  const bool is_joined =
+      has_amx_int8() && g.kernel_height * g.kernel_width > 1;  // tiles read lines of windows in place
+  return form.widens || is_short || is_joined || g.channels % kWordCodes != 0 ||
+         g.channels / g.groups % kWordCodes != 0;
 }
 
 // The geometry of the copy: the parts of pictures that windows reach, with what is added around them. The places of a

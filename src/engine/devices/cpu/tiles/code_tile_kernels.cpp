@@ -16,6 +16,8 @@
 namespace assay::engine::cpu {
 namespace {
 
+constexpr bool kReadsSums = false;
+
 namespace base {
 constexpr size_t kBytes = 16;
 constexpr bool kFlips = false;
@@ -98,7 +100,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 #include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
-constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4, 1};
+constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, most_rows, multiply, 4, 1, 128};
 }  // namespace flipped_codes
 
 #undef ASSAY_KERNEL
@@ -106,12 +108,17 @@ constexpr TileKernels kKernels = {"avx512_vnni_flipped", kWidth, kMostVectors, m
 
 }  // namespace
 
-const TileKernels& code_kernels([[maybe_unused]] bool are_signed) {
+const TileKernels& vector_code_kernels([[maybe_unused]] bool are_signed) {
 #if defined(__x86_64__)
   if (has_avx512_vnni()) return are_signed ? flipped_codes::kKernels : plain_codes::kKernels;
   if (has_avx2()) return avx2::kKernels;
 #endif
   return base::kKernels;
+}
+
+const TileKernels& code_kernels(bool are_signed) {
+  const TileKernels* const on_tiles = amx_code_kernels(are_signed);
+  return on_tiles != nullptr ? *on_tiles : vector_code_kernels(are_signed);
 }
 
 }  // namespace assay::engine::cpu

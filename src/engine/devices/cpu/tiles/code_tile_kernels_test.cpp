@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/devices/cpu/tiles/code_product.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 
 namespace assay::engine::cpu {
@@ -96,7 +95,7 @@ class DrawnCodes {
     const auto word = static_cast<size_t>(kernels_.codes);
     int64_t total = starts_[column];
     for (size_t k = 0; k < depth_ * word; ++k) {
-      const int code = codes_[row * depth_ * word + k] + CodeProduct::offset(are_signed_);
+      const int code = codes_[row * depth_ * word + k] + kernels_.offset;
       total += int64_t{code} * panel_[(k / word * columns_ + column) * word + k % word];
     }
     return total;
@@ -132,9 +131,13 @@ class DrawnCodes {
   std::vector<FinishStep> steps_;
 };
 
-TEST(CodeTileKernels, MakeCodesOfSums) {
+// On AMX tiles, where there are any, and by vectors.
+class CodeTileKernels : public testing::TestWithParam<const TileKernels& (*)(bool are_signed)> {};
+INSTANTIATE_TEST_SUITE_P(All, CodeTileKernels, testing::Values(&code_kernels, &vector_code_kernels));
+
+TEST_P(CodeTileKernels, MakeCodesOfSums) {
   for (const bool are_signed : {false, true}) {
-    const TileKernels& kernels = code_kernels(are_signed);
+    const TileKernels& kernels = GetParam()(are_signed);
     if (kernels.code_columns == 0) GTEST_SKIP() << "this processor's kernels make no codes";
     for (size_t vectors = 1; vectors <= kernels.most_vectors; ++vectors) {
       for (size_t rows = 1; rows <= 2 * kernels.most_rows(vectors) + 3; ++rows) {

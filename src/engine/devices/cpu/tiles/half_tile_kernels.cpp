@@ -14,6 +14,7 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr bool kMakesCodes = false;
+constexpr bool kReadsSums = false;
 
 // Vectors of half the size, for columns that would leave much of the last whole one empty.
 namespace avx512_half {

@@ -14,6 +14,7 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr bool kMakesCodes = false;
+constexpr bool kReadsSums = false;
 
 namespace avx512_bf16 {
 constexpr size_t kBytes = 64;
@@ -29,13 +30,18 @@ constexpr TileKernels kKernels = {"avx512_bf16", kWidth, kMostVectors, most_rows
 }  // namespace
 #endif
 
-const TileKernels* pair_kernels() {
+const TileKernels* vector_pair_kernels() {
 #if defined(__x86_64__)
   static const bool has_pairs = has_avx512_bf16();
   return has_pairs ? &avx512_bf16::kKernels : nullptr;
 #else
   return nullptr;
 #endif
+}
+
+const TileKernels* pair_kernels() {
+  const TileKernels* const on_tiles = amx_pair_kernels();
+  return on_tiles != nullptr ? on_tiles : vector_pair_kernels();
 }
 
 }  // namespace assay::engine::cpu

@@ -14,6 +14,7 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr bool kMakesCodes = false;
+constexpr bool kReadsSums = false;
 
 namespace base {
 constexpr size_t kBytes = 16;

@@ -25,6 +25,8 @@ struct TileRows {
   // Products that are added one after the other; the sum of such a chain is added to those before it, so that fewer
   // roundings meet large sums. Heeded for float32 without `order`.
   size_t chain = SIZE_MAX;
+  // The sums of the products, in rows of the most vectors, where they were computed before. Null: they were not.
+  const float* summed = nullptr;
 };
 
 // Columns by which rows are multiplied.
@@ -71,6 +73,7 @@ struct TileKernels {
   int64_t codes = 0;
   // Sums become codes, by all steps but GELU and sums with floats, where columns are a multiple of so many; 0: none do.
   size_t code_columns = 0;
+  int32_t offset = 0;  // is added to codes of rows when they are multiplied
 };
 
 // The best that this processor has.
@@ -81,8 +84,13 @@ const TileKernels& tile_kernels(int64_t columns);
 const TileKernels* half_tile_kernels();
 // For pairs of bfloat16, whose denormals count as zero; null: it has no instructions for them.
 const TileKernels* pair_kernels();
+// Likewise, by vectors or on AMX tiles.
+const TileKernels* vector_pair_kernels();
+const TileKernels* amx_pair_kernels();
 // For codes of 8 bits in rows, which have a sign or none, by constants that have one.
 const TileKernels& code_kernels(bool are_signed);
+const TileKernels& vector_code_kernels(bool are_signed);
+const TileKernels* amx_code_kernels(bool are_signed);  // null: this processor has no AMX tiles for them
 // For pairs of whole numbers of 16 bits, in rows and panels; sums are kept modulo 2^32. Null: it has no instructions
 // for them.
 const TileKernels* wide_code_kernels();

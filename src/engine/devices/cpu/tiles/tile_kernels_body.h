@@ -1,7 +1,8 @@
 // The loops of tile_kernels.h for vectors of kBytes; included by tile_kernels.cpp once for each instruction set, in a
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
 // number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, of numbers: Element, read and
-// write, kAreCodes, with add_row_sums, and kMakesCodes, with make_codes, whether they make codes of sums.
+// write, kAreCodes, with add_row_sums, and kMakesCodes, with make_codes, whether they make codes of sums;
+// kReadsSums says that products were summed up before.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
@@ -179,11 +180,25 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_products(const float* const 
   }
 }
 
+// Adds sums that were computed before.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_summed(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      const Vector sum = at(tile.summed + (r * kMostVectors + v) * kWidth).lanes;
+      if constexpr (kAreCodes)
+        sums[r][v] = reinterpret_cast<Vector>(reinterpret_cast<Bits>(sums[r][v]) + reinterpret_cast<Bits>(sum));
+      else
+        sums[r][v] += sum;
+    }
+  }
+}
+
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) {
+ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
   constexpr bool kHasChains = !kAreCodes && !kIsOrdered && sizeof(Element) == sizeof(float);
-  Vector sums[kRows][kVectors];
-  start<kIsOrdered>(tile, sums);
   [[maybe_unused]] Vector ended[kHasChains ? kRows : 1][kHasChains ? kVectors : 1];  // sums of chains
   [[maybe_unused]] bool has_ended = false;
   [[maybe_unused]] size_t chain_end = tile.chain;  // from the first word of a place
@@ -214,6 +229,16 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) 
   if constexpr (kHasChains) {
     if (has_ended) add_ended(ended, sums);
   }
+}
+
+template <bool kIsOrdered, size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) {
+  Vector sums[kRows][kVectors];
+  start<kIsOrdered>(tile, sums);
+  if constexpr (kReadsSums)
+    add_summed(tile, sums);
+  else
+    sum_up<kIsOrdered>(tile, sums);
   finish<kIsOrdered>(tile, sums);
 }
 
@@ -230,6 +255,7 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
       continue;
     }
     tile.places += kRows * tile.place_step;
+    if constexpr (kReadsSums) tile.summed += kRows * kMostVectors * kWidth;
     if (tile.row_sums != nullptr) tile.row_sums += kRows;
     if (tile.finish != nullptr) tile.element += static_cast<int64_t>(kRows) * tile.finish->out_row;
     if (tile.take != nullptr)
@@ -252,20 +278,23 @@ ASSAY_KERNEL void multiply_rows(Tile& tile, size_t rows, size_t count) {
   if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile, rows, count);
 }
 
-// In tiles of as equally many rows as can be.
+// In tiles of as equally many rows as can be; then the tile is the one behind them.
 template <size_t kVectors>
-ASSAY_KERNEL void multiply_vectors(const Tile& given, size_t vectors) {
+ASSAY_KERNEL void multiply_vectors(Tile& tile, size_t vectors) {
   if (vectors == kVectors) {
     constexpr size_t kMost = kMostRows[kVectors];
-    Tile tile = given;
-    const size_t count = (given.rows + kMost - 1) / kMost;
-    const size_t longer = given.rows % count;
-    if (longer > 0) multiply_rows<kVectors, kMost>(tile, given.rows / count + 1, longer);
-    return multiply_rows<kVectors, kMost>(tile, given.rows / count, count - longer);
+    const size_t rows = tile.rows;
+    const size_t count = (rows + kMost - 1) / kMost;
+    const size_t longer = rows % count;
+    if (longer > 0) multiply_rows<kVectors, kMost>(tile, rows / count + 1, longer);
+    return multiply_rows<kVectors, kMost>(tile, rows / count, count - longer);
   }
-  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(given, vectors);
+  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(tile, vectors);
 }
 
-ASSAY_KERNEL void multiply(const Tile& tile, size_t vectors) { multiply_vectors<kMostVectors>(tile, vectors); }
+ASSAY_KERNEL [[maybe_unused]] void multiply(const Tile& given, size_t vectors) {
+  Tile tile = given;
+  multiply_vectors<kMostVectors>(tile, vectors);
+}
 
-size_t most_rows(size_t vectors) { return kMostRows[vectors]; }
+[[maybe_unused]] size_t most_rows(size_t vectors) { return kMostRows[vectors]; }

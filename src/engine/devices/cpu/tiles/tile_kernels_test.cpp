@@ -188,8 +188,11 @@ TEST(TileKernels, BoundsKeepNaN) {
 }
 
 // Sixteen columns of three rows, of numbers with few enough bits that their products and sums are exact.
-TEST(PairKernels, MultiplyPairsAndRoundOnce) {
-  const TileKernels* const kernels = pair_kernels();
+class PairKernels : public testing::TestWithParam<const TileKernels* (*)()> {};
+INSTANTIATE_TEST_SUITE_P(All, PairKernels, testing::Values(&amx_pair_kernels, &vector_pair_kernels));
+
+TEST_P(PairKernels, MultiplyPairsAndRoundOnce) {
+  const TileKernels* const kernels = GetParam()();
   if (kernels == nullptr) GTEST_SKIP() << "this processor does not multiply bfloat16";
   constexpr size_t kRows = 3, kDepth = 20, kColumns = 16;
   std::mt19937 random(1);

@@ -14,6 +14,8 @@ namespace assay::engine::cpu {
 #if defined(__x86_64__)
 namespace {
 
+constexpr bool kReadsSums = false;
+
 namespace avx2 {
 constexpr size_t kBytes = 32;
 constexpr bool kFlips = false;

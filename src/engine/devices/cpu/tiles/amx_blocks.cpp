@@ -1,0 +1,294 @@
+#include "engine/devices/cpu/tiles/amx_blocks.h"
+
+#if defined(__x86_64__)
+#include <algorithm>
+#include <cstring>
+
+#include <immintrin.h>
+
+namespace assay::engine::cpu {
+namespace {
+
+// Tiles of sums are 0 to 3, of rows 4 and 5, of panels 6 and 7. Compilers know nothing of their registers: everything
+// that touches these stands here, in the order in which it is written.
+constexpr int kRowTile = 4, kPanelTile = 6;
+
+template <int kNumber>
+[[gnu::always_inline]] inline void load_tile(const void* from, int64_t stride) {
+  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kNumber) : "memory");
+}
+
+template <int kNumber>
+[[gnu::always_inline]] inline void store_tile(void* to, int64_t stride) {
+  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kNumber) : "memory");
+}
+
+template <int kNumber>
+[[gnu::always_inline]] inline void zero_tile() {
+  asm volatile("tilezero %%tmm%c0" : : "i"(kNumber));
+}
+
+template <AmxWords kKind, int kSum, int kRows, int kPanel>
+[[gnu::always_inline]] inline void multiply_tiles() {
+  if constexpr (kKind == AmxWords::plain_codes)
+    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
+  else if constexpr (kKind == AmxWords::signed_codes)
+    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
+  else
+    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
+}
+
+constexpr int64_t kSumsRow = AmxBlocks::kColumns * sizeof(float);
+constexpr size_t kBeside = 16;  // sums in a row of a tile
+
+// The tiles of sums, of which those below begin at `second`.
+template <bool kIsHigh, bool kIsWide>
+void zero_sums() {
+  zero_tile<0>();
+  if constexpr (kIsWide) zero_tile<1>();
+  if constexpr (kIsHigh) zero_tile<2>();
+  if constexpr (kIsHigh && kIsWide) zero_tile<3>();
+}
+
+template <bool kIsHigh, bool kIsWide>
+void load_sums(const float* first, const float* second) {
+  load_tile<0>(first, kSumsRow);
+  if constexpr (kIsWide) load_tile<1>(first + kBeside, kSumsRow);
+  if constexpr (kIsHigh) load_tile<2>(second, kSumsRow);
+  if constexpr (kIsHigh && kIsWide) load_tile<3>(second + kBeside, kSumsRow);
+}
+
+template <bool kIsHigh, bool kIsWide>
+void store_sums(float* first, float* second) {
+  store_tile<0>(first, kSumsRow);
+  if constexpr (kIsWide) store_tile<1>(first + kBeside, kSumsRow);
+  if constexpr (kIsHigh) store_tile<2>(second, kSumsRow);
+  if constexpr (kIsHigh && kIsWide) store_tile<3>(second + kBeside, kSumsRow);
+}
+
+struct alignas(64) Configuration {
+  uint8_t palette = 1;
+  uint8_t start_row = 0;
+  std::array<uint8_t, 14> reserved{};
+  std::array<uint16_t, 16> row_bytes{};
+  std::array<uint8_t, 16> rows{};
+};
+
+// Copies at most sixteen words to a place in a line, and writes zeros behind them.
+[[gnu::target("avx512f")]] void copy_words(const float* from, size_t count, size_t place, std::byte* line) {
+  const auto lanes = static_cast<__mmask16>((uint32_t{1} << count) - 1);
+  const auto behind = static_cast<__mmask16>(0xFFFF >> place);
+  _mm512_mask_storeu_epi32(line + place * sizeof(float), behind, _mm512_maskz_loadu_epi32(lanes, from));
+}
+
+}  // namespace
+
+// NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): numbers are written before they are read
+AmxBlocks::AmxBlocks(const Tile& tile, size_t vectors, AmxWords words)
+    : tile_(tile),
+      vectors_(vectors),
+      kind_(words),
+      rows_(tile.rows),
+      words_(tile.steps * tile.depth),
+      deep_((words_ + kWords - 1) / kWords),
+      tile_words_(std::min(words_, kWords)) {
+  find_height();
+  configure();
+  if (words_ > kWords && words_ % kWords != 0) copy_last_words();
+}
+
+AmxBlocks::~AmxBlocks() { asm volatile("tilerelease"); }
+
+void AmxBlocks::configure() const {
+  Configuration all;
+  const auto set = [&](size_t number, size_t rows, size_t row_bytes) {
+    all.rows[number] = static_cast<uint8_t>(rows);
+    all.row_bytes[number] = static_cast<uint16_t>(row_bytes);
+  };
+  for (size_t i = 0; i < kRowTile; ++i) set(i, height_, kLine);
+  for (size_t i = kRowTile; i < kPanelTile; ++i) set(i, height_, tile_words_ * sizeof(float));
+  for (size_t i = kPanelTile; i < kPanelTile + 2; ++i) set(i, tile_words_, kLine);
+  asm volatile("ldtilecfg %0" : : "m"(all));
+}
+
+// The last words of the panel, with zeros behind them.
+void AmxBlocks::copy_last_words() {
+  copies_last_ = true;
+  const size_t first = words_ / kWords * kWords;
+  last_words_.fill(std::byte{});
+  for (size_t v = 0; v < vectors_; ++v) {
+    for (size_t row = first; row < words_; ++row)
+      std::memcpy(last_words_.data() + v * kTileBytes + (row - first) * kLine,
+                  tile_.panel + (row * vectors_ + v) * kWords, kLine);
+  }
+}
+
+intptr_t AmxBlocks::place(size_t row, size_t step) const {
+  return reinterpret_cast<intptr_t>(tile_.places[row * tile_.place_step + step]);
+}
+
+// Behind the last row that lies as far from the one before it as the second from the first, in the first step.
+size_t AmxBlocks::end_of_run(size_t row, size_t limit) const {
+  if (row + 1 >= limit) return limit;
+  const intptr_t stride = place(row + 1, 0) - place(row, 0);
+  size_t end = row + 2;
+  while (end < limit && place(end, 0) - place(end - 1, 0) == stride) ++end;
+  return end;
+}
+
+// Tiles are as equally high as can be: of all rows, or of the lines of a picture, where these are long enough.
+void AmxBlocks::find_height() {
+  constexpr size_t kLeastRun = 7;
+  const auto height_of = [](size_t rows) {
+    const size_t tiles = (rows + kWords - 1) / kWords;
+    return (rows + tiles - 1) / tiles;
+  };
+  size_t runs = 0;
+  for (size_t row = 0; row < rows_; ++runs) {
+    const size_t end = end_of_run(row, rows_);
+    height_ = std::max(height_, height_of(end - row));
+    row = end;
+  }
+  if (runs == 1 && tile_.steps == 1) stride_ = rows_ == 1 ? 0 : place(1, 0) - place(0, 0);
+  follows_runs_ = rows_ >= runs * kLeastRun && (tile_.steps == 1 || tile_.depth % kWords == 0);
+  if (!follows_runs_) height_ = height_of(rows_);
+}
+
+// The bytes from one row of a tile to the next, if they are the same for all of them in each step; otherwise, -1.
+int64_t AmxBlocks::find_stride(size_t row) const {
+  if (stride_ >= 0) return stride_;
+  const int64_t stride = height_ == 1 ? 0 : place(row + 1, 0) - place(row, 0);
+  for (size_t r = row + 1; r < row + height_; ++r) {
+    for (size_t step = 0; step < tile_.steps; ++step) {
+      if (place(r, step) - place(r - 1, step) != stride) return -1;
+    }
+  }
+  return stride;
+}
+
+AmxBlocks::Strip AmxBlocks::strip_at(size_t row) const {
+  const size_t most = std::min(row + height_, rows_);
+  const size_t rows = (follows_runs_ && stride_ < 0 ? end_of_run(row, most) : most) - row;
+  if (!follows_runs_ || row + rows < height_) return {row, 0, rows};
+  const size_t first = row + rows - height_;
+  const int64_t stride = find_stride(first);
+  return stride < 0 ? Strip{row, 0, rows} : Strip{first, height_ - rows, rows, stride};
+}
+
+AmxBlocks::Block AmxBlocks::next() {
+  if (row_ == rows_) return {};
+  const size_t row = row_;
+  sums_ = all_sums_.data() + (sums_ == all_sums_.data() ? kMostRows * kColumns : 0);
+  std::array<Strip, kHigh> strips = {strip_at(row)};
+  row_ = strips[0].end();
+  const size_t tiles = row_ < rows_ ? kHigh : 1;
+  if (tiles == kHigh) {
+    strips[1] = strip_at(row_);
+    row_ = strips[1].end();
+    second_row_ = strips[0].left_out + strips[0].rows - strips[1].left_out;
+  }
+  const size_t parts = (deep_ + kMostDeep - 1) / kMostDeep;
+  for (size_t part = 0; part < parts; ++part) {
+    const Deep deep{part * deep_ / parts, (part + 1) * deep_ / parts};
+    for (size_t i = 0; i < tiles; ++i) find(strips[i], deep, copies_.data() + i * kMostDeep * kTileBytes, left_[i]);
+    if (kind_ == AmxWords::plain_codes)
+      multiply<AmxWords::plain_codes>(tiles, deep);
+    else if (kind_ == AmxWords::signed_codes)
+      multiply<AmxWords::signed_codes>(tiles, deep);
+    else
+      multiply<AmxWords::pairs>(tiles, deep);
+  }
+  return {sums_ + strips[0].left_out * kColumns, row_ - row};
+}
+
+// Finds the tiles of a strip where they lie, or copies those whose rows do not lie like that.
+void AmxBlocks::find(const Strip& strip, const Deep& deep, std::byte* copies, Rows& rows) const {
+  const bool are_whole = strip.stride >= 0;
+  const size_t whole = !are_whole ? 0 : tile_words_ < kWords ? deep_ : words_ / kWords;  // that are read in place
+  for (size_t i = 0; i < deep.size(); ++i) {
+    const size_t word = (deep.begin + i) * kWords;
+    const size_t step = word / tile_.depth;
+    const bool is_in_place = deep.begin + i < whole;
+    rows.tiles[i] = is_in_place ? reinterpret_cast<const std::byte*>(place(strip.first, step)) +
+                                      (tile_.first + static_cast<int64_t>(word - step * tile_.depth)) * 4
+                                : copies + i * kTileBytes;
+    rows.strides[i] = is_in_place ? strip.stride : static_cast<int64_t>(kLine);
+  }
+  const Deep copied{std::max(deep.begin, std::min(whole, deep.end)), deep.end};
+  if (copied.size() == 0) return;
+  for (size_t r = 0; r < strip.left_out + strip.rows; ++r)
+    copy_row(strip.first + r, copied, copies + (copied.begin - deep.begin) * kTileBytes + r * kLine);
+}
+
+// Fetches a part of the panel that comes next, while a tile of this one is multiplied.
+void AmxBlocks::prefetch_panel(size_t tile) const {
+  constexpr int kSecondCache = 2;
+  const size_t bytes = kWords * tile_.ahead_step;
+  const auto* const from =
+      reinterpret_cast<const std::byte*>(tile_.ahead) + row_ / kMostRows * deep_ * bytes + tile * bytes;
+  for (size_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(from + byte, 0, kSecondCache);
+}
+
+// Copies words of a row to those of tiles, with zeros behind the last.
+void AmxBlocks::copy_row(size_t row, const Deep& deep, std::byte* to) const {
+  const float* const* const places = tile_.places + row * tile_.place_step;
+  const size_t begin = deep.begin * kWords;
+  const size_t end = std::min(deep.end * kWords, words_);
+  size_t step = begin / tile_.depth;
+  size_t within = begin % tile_.depth;
+  for (size_t word = begin; word < end;) {
+    const size_t place = word % kWords;
+    const size_t count = std::min({kWords - place, tile_.depth - within, end - word});
+    copy_words(places[step] + tile_.first + within, count, place, to + (word / kWords - deep.begin) * kTileBytes);
+    word += count;
+    within += count;
+    if (within == tile_.depth) {
+      within = 0;
+      ++step;
+    }
+  }
+}
+
+template <AmxWords kKind>
+void AmxBlocks::multiply(size_t tiles, const Deep& deep) {
+  tiles == 1 ? multiply_beside<kKind, 1>(deep) : multiply_beside<kKind, 2>(deep);
+}
+
+template <AmxWords kKind, size_t kTiles>
+void AmxBlocks::multiply_beside(const Deep& deep) {
+  size_t vector = 0;
+  for (; vector + 2 <= vectors_; vector += 2) multiply_square<kKind, kTiles, 2>(vector, deep);
+  if (vector < vectors_) multiply_square<kKind, kTiles, 1>(vector, deep);
+}
+
+template <AmxWords kKind, size_t kTiles, size_t kWide>
+void AmxBlocks::multiply_square(size_t vector, const Deep& deep) {
+  constexpr bool kIsHigh = kTiles == 2, kIsWide = kWide == 2;
+  float* const first = sums_ + vector * kWords;
+  float* const second = first + second_row_ * kColumns;
+  deep.begin == 0 ? zero_sums<kIsHigh, kIsWide>() : load_sums<kIsHigh, kIsWide>(first, second);
+  const auto panel_row = static_cast<int64_t>(vectors_ * kLine);
+  const auto* panel = reinterpret_cast<const std::byte*>(tile_.panel) + vector * kLine +
+                      deep.begin * kWords * static_cast<size_t>(panel_row);
+  const auto add = [&](size_t i, const std::byte* words, int64_t row, size_t next) {
+    if (vector == 0) prefetch_panel(deep.begin + i);
+    load_tile<kPanelTile>(words, row);
+    load_tile<kRowTile>(left_[0].tiles[i], left_[0].strides[i]);
+    if constexpr (kIsWide) load_tile<kPanelTile + 1>(words + next, row);
+    multiply_tiles<kKind, 0, kRowTile, kPanelTile>();
+    if constexpr (kIsWide) multiply_tiles<kKind, 1, kRowTile, kPanelTile + 1>();
+    if constexpr (kIsHigh) {
+      load_tile<kRowTile + 1>(left_[1].tiles[i], left_[1].strides[i]);
+      multiply_tiles<kKind, 2, kRowTile + 1, kPanelTile>();
+      if constexpr (kIsWide) multiply_tiles<kKind, 3, kRowTile + 1, kPanelTile + 1>();
+    }
+  };
+  const bool copies_last = copies_last_ && deep.end == deep_;
+  const size_t whole = deep.size() - (copies_last ? 1 : 0);
+  for (size_t i = 0; i < whole; ++i, panel += kWords * static_cast<size_t>(panel_row)) add(i, panel, panel_row, kLine);
+  if (copies_last) add(whole, last_words_.data() + vector * kTileBytes, kLine, kTileBytes);
+  store_sums<kIsHigh, kIsWide>(first, second);
+}
+
+}  // namespace assay::engine::cpu
+#endif
