@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/forms.h"
 
+#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/rows/floats.h"
 
 namespace assay::engine::cpu {
@@ -17,6 +18,11 @@ const ConvolutionForm* convolution_of(const Layer& layer) {
   const TensorDesc& data = layer.inputs[static_cast<size_t>(form->data)];
   const bool has_type = form->is_integer() || is_float(data.dtype);
   return has_type && lie_alike(data, layer.outputs[0], Layout::channels_last) ? form : nullptr;
+}
+
+bool multiplies_on_tiles(const Layer& layer) {
+  const ConvolutionForm* const form = convolution_of(layer);
+  return form != nullptr && form->weights->dtype() == tensor::DType::bfloat16 && has_amx_bf16();
 }
 
 std::optional<LocatedProduct> product_of(const Layer& layer) {

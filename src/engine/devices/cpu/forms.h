@@ -7,6 +7,9 @@ namespace assay::engine::cpu {
 // The convolution of a layer whose pictures lie channels last, of types that kernels here compute; null: another layer.
 const ConvolutionForm* convolution_of(const Layer& layer);
 
+// True for a convolution of bfloat16 on a processor that multiplies it on AMX tiles.
+bool multiplies_on_tiles(const Layer& layer);
+
 // The product of a layer, of types that kernels here compute, where it lies; nullopt: another layer, or another order.
 std::optional<LocatedProduct> product_of(const Layer& layer);
 // A product of floats, whatever a Gemm adds; nullopt: another layer, or another order.

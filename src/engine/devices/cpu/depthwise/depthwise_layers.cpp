@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "engine/devices/cpu/depthwise/depthwise_convolution.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/forms.h"
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
@@ -49,6 +50,7 @@ class DepthwiseKernel final : public PlainKernel {
 class DepthwiseLayers final : public Implementation {
  public:
   std::string_view name() const override { return "conv.depthwise"; }
+  bool yields(const Layer& layer) const override { return multiplies_on_tiles(layer); }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     std::optional<DepthwiseConvolution> convolution = DepthwiseConvolution::make(layer);
     if (!convolution) return {};

@@ -10,6 +10,7 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/kernel_sets.h"
+#include "engine/devices/cpu/panels/amx_panels.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -87,6 +88,23 @@ constexpr size_t kBytes = 64;
 constexpr size_t kMostRows = 8;
 #include "engine/devices/cpu/panels/panel_products_body.h"
 #undef ASSAY_KERNEL
+
+// On tiles, as far as rows and words fill them.
+void multiply_pairs(const PanelRows& rows, const float* panel, int64_t panel_row) {
+  const AmxPart done = multiply_on_tiles(rows, panel, panel_row);
+  if (done.rows == 0) return multiply<kPanel>(rows, panel, panel_row);
+  PanelRows rest = rows;
+  rest.rows = done.rows;
+  rest.left += done.depth;
+  rest.depth = rows.depth - done.depth;
+  rest.adds = true;
+  if (rest.depth > 0) multiply<kPanel>(rest, panel + done.depth * static_cast<size_t>(panel_row), panel_row);
+  rest = rows;
+  rest.rows = rows.rows - done.rows;
+  rest.left += static_cast<int64_t>(done.rows) * rows.left_row;
+  rest.out += static_cast<int64_t>(done.rows) * rows.out_row;
+  if (rest.rows > 0) multiply<kPanel>(rest, panel, panel_row);
+}
 }  // namespace avx512_bf16
 #endif
 
@@ -100,7 +118,7 @@ uint64_t panels_of_piece(uint64_t panels, uint64_t panel_bytes) {
 
 PanelProduct pair_panel_product() {
 #if defined(__x86_64__)
-  if (has_avx512_bf16()) return avx512_bf16::multiply<kPanel>;
+  if (has_avx512_bf16()) return avx512_bf16::multiply_pairs;
 #endif
   return nullptr;
 }

@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/panels/panel_kernels.h"
 
+#include <bit>
 #include <limits>
 #include <random>
 #include <span>
@@ -56,6 +57,48 @@ TEST(PanelKernels, MultiplyAddsProducts) {
 }
 
 // The sums have the bits of those with the same numbers in float32.
+// Rows and words that fill tiles are multiplied on them, where the processor has any, the others by vectors. Numbers
+// have few enough bits that products and sums are exact in any order.
+TEST(PanelKernels, PairsAreMultipliedInAllSizes) {
+  const PanelProduct multiply = pair_panel_product();
+  if (multiply == nullptr) GTEST_SKIP() << "this processor does not multiply bfloat16";
+  std::mt19937 random(5);
+  const auto number = [](uint16_t half) { return std::bit_cast<float>(uint32_t{half} << 16); };
+  const auto draw = [&](size_t count) {
+    std::vector<uint16_t> halves(2 * count);
+    for (uint16_t& half : halves)
+      half = static_cast<uint16_t>(std::bit_cast<uint32_t>(static_cast<float>(random() % 15) / 8 - 1) >> 16);
+    return halves;
+  };
+  for (const size_t rows : {1, 8, 16, 17, 32, 40, 48, 67}) {
+    for (const size_t depth : {1, 15, 16, 17, 32, 50}) {
+      for (const bool adds : {false, true}) {
+        constexpr size_t kOutRow = kPanel + 1;
+        const size_t left_row = depth + random() % 3, panel_row = kPanel + random() % 3;
+        const std::vector<uint16_t> left = draw(rows * left_row), panel = draw(depth * panel_row + kPanel);
+        std::vector<float> out(rows * kOutRow, 0.5F), expected = out;
+        for (size_t r = 0; r < rows; ++r) {
+          for (size_t c = 0; c < kPanel; ++c) {
+            float& sum = expected[r * kOutRow + c];
+            if (!adds) sum = 0;
+            for (size_t k = 0; k < 2 * depth; ++k)
+              sum += number(left[2 * r * left_row + k]) * number(panel[2 * (k / 2 * panel_row + c) + k % 2]);
+          }
+        }
+        multiply({.left = reinterpret_cast<const float*>(left.data()),
+                  .left_row = static_cast<int64_t>(left_row),
+                  .out = out.data(),
+                  .out_row = kOutRow,
+                  .rows = rows,
+                  .depth = depth,
+                  .adds = adds},
+                 reinterpret_cast<const float*>(panel.data()), static_cast<int64_t>(panel_row));
+        ASSERT_EQ(out, expected) << rows << " rows of " << depth << ", adds " << adds;
+      }
+    }
+  }
+}
+
 TEST(PanelKernels, NumbersOf16BitsAreTheSameInFloat32) {
   std::mt19937 random(4);
   for (const PanelKernels* const kernels : all_panel_kernels()) {

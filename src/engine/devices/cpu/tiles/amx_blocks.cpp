@@ -9,71 +9,6 @@
 namespace assay::engine::cpu {
 namespace {
 
-// Tiles of sums are 0 to 3, of rows 4 and 5, of panels 6 and 7. Compilers know nothing of their registers: everything
-// that touches these stands here, in the order in which it is written.
-constexpr int kRowTile = 4, kPanelTile = 6;
-
-template <int kNumber>
-[[gnu::always_inline]] inline void load_tile(const void* from, int64_t stride) {
-  asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(from), "r"(stride), "i"(kNumber) : "memory");
-}
-
-template <int kNumber>
-[[gnu::always_inline]] inline void store_tile(void* to, int64_t stride) {
-  asm volatile("tilestored %%tmm%c2, (%0,%1,1)" : : "r"(to), "r"(stride), "i"(kNumber) : "memory");
-}
-
-template <int kNumber>
-[[gnu::always_inline]] inline void zero_tile() {
-  asm volatile("tilezero %%tmm%c0" : : "i"(kNumber));
-}
-
-template <AmxWords kKind, int kSum, int kRows, int kPanel>
-[[gnu::always_inline]] inline void multiply_tiles() {
-  if constexpr (kKind == AmxWords::plain_codes)
-    asm volatile("tdpbusd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
-  else if constexpr (kKind == AmxWords::signed_codes)
-    asm volatile("tdpbssd %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
-  else
-    asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "i"(kSum), "i"(kRows), "i"(kPanel));
-}
-
-constexpr int64_t kSumsRow = AmxBlocks::kColumns * sizeof(float);
-constexpr size_t kBeside = 16;  // sums in a row of a tile
-
-// The tiles of sums, of which those below begin at `second`.
-template <bool kIsHigh, bool kIsWide>
-void zero_sums() {
-  zero_tile<0>();
-  if constexpr (kIsWide) zero_tile<1>();
-  if constexpr (kIsHigh) zero_tile<2>();
-  if constexpr (kIsHigh && kIsWide) zero_tile<3>();
-}
-
-template <bool kIsHigh, bool kIsWide>
-void load_sums(const float* first, const float* second) {
-  load_tile<0>(first, kSumsRow);
-  if constexpr (kIsWide) load_tile<1>(first + kBeside, kSumsRow);
-  if constexpr (kIsHigh) load_tile<2>(second, kSumsRow);
-  if constexpr (kIsHigh && kIsWide) load_tile<3>(second + kBeside, kSumsRow);
-}
-
-template <bool kIsHigh, bool kIsWide>
-void store_sums(float* first, float* second) {
-  store_tile<0>(first, kSumsRow);
-  if constexpr (kIsWide) store_tile<1>(first + kBeside, kSumsRow);
-  if constexpr (kIsHigh) store_tile<2>(second, kSumsRow);
-  if constexpr (kIsHigh && kIsWide) store_tile<3>(second + kBeside, kSumsRow);
-}
-
-struct alignas(64) Configuration {
-  uint8_t palette = 1;
-  uint8_t start_row = 0;
-  std::array<uint8_t, 14> reserved{};
-  std::array<uint16_t, 16> row_bytes{};
-  std::array<uint8_t, 16> rows{};
-};
-
 // Copies at most sixteen words to a place in a line, and writes zeros behind them.
 [[gnu::target("avx512f")]] void copy_words(const float* from, size_t count, size_t place, std::byte* line) {
   const auto lanes = static_cast<__mmask16>((uint32_t{1} << count) - 1);
@@ -84,31 +19,18 @@ struct alignas(64) Configuration {
 }  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): numbers are written before they are read
-AmxBlocks::AmxBlocks(const Tile& tile, size_t vectors, AmxWords words)
+AmxBlocks::AmxBlocks(const Tile& tile, size_t vectors, amx::Words words)
     : tile_(tile),
       vectors_(vectors),
       kind_(words),
       rows_(tile.rows),
+      ahead_(reinterpret_cast<const std::byte*>(tile.ahead)),
       words_(tile.steps * tile.depth),
       deep_((words_ + kWords - 1) / kWords),
-      tile_words_(std::min(words_, kWords)) {
-  find_height();
-  configure();
+      tile_words_(std::min(words_, kWords)),
+      height_(find_height()),
+      tiles_(height_, tile_words_) {
   if (words_ > kWords && words_ % kWords != 0) copy_last_words();
-}
-
-AmxBlocks::~AmxBlocks() { asm volatile("tilerelease"); }
-
-void AmxBlocks::configure() const {
-  Configuration all;
-  const auto set = [&](size_t number, size_t rows, size_t row_bytes) {
-    all.rows[number] = static_cast<uint8_t>(rows);
-    all.row_bytes[number] = static_cast<uint16_t>(row_bytes);
-  };
-  for (size_t i = 0; i < kRowTile; ++i) set(i, height_, kLine);
-  for (size_t i = kRowTile; i < kPanelTile; ++i) set(i, height_, tile_words_ * sizeof(float));
-  for (size_t i = kPanelTile; i < kPanelTile + 2; ++i) set(i, tile_words_, kLine);
-  asm volatile("ldtilecfg %0" : : "m"(all));
 }
 
 // The last words of the panel, with zeros behind them.
@@ -137,21 +59,22 @@ size_t AmxBlocks::end_of_run(size_t row, size_t limit) const {
 }
 
 // Tiles are as equally high as can be: of all rows, or of the lines of a picture, where these are long enough.
-void AmxBlocks::find_height() {
+size_t AmxBlocks::find_height() {
   constexpr size_t kLeastRun = 7;
   const auto height_of = [](size_t rows) {
     const size_t tiles = (rows + kWords - 1) / kWords;
     return (rows + tiles - 1) / tiles;
   };
   size_t runs = 0;
+  size_t height = 0;
   for (size_t row = 0; row < rows_; ++runs) {
     const size_t end = end_of_run(row, rows_);
-    height_ = std::max(height_, height_of(end - row));
+    height = std::max(height, height_of(end - row));
     row = end;
   }
   if (runs == 1 && tile_.steps == 1) stride_ = rows_ == 1 ? 0 : place(1, 0) - place(0, 0);
   follows_runs_ = rows_ >= runs * kLeastRun && (tile_.steps == 1 || tile_.depth % kWords == 0);
-  if (!follows_runs_) height_ = height_of(rows_);
+  return follows_runs_ ? height : height_of(rows_);
 }
 
 // The bytes from one row of a tile to the next, if they are the same for all of them in each step; otherwise, -1.
@@ -176,29 +99,45 @@ AmxBlocks::Strip AmxBlocks::strip_at(size_t row) const {
 }
 
 AmxBlocks::Block AmxBlocks::next() {
-  if (row_ == rows_) return {};
-  const size_t row = row_;
-  sums_ = all_sums_.data() + (sums_ == all_sums_.data() ? kMostRows * kColumns : 0);
-  std::array<Strip, kHigh> strips = {strip_at(row)};
-  row_ = strips[0].end();
-  const size_t tiles = row_ < rows_ ? kHigh : 1;
-  if (tiles == kHigh) {
-    strips[1] = strip_at(row_);
-    row_ = strips[1].end();
-    second_row_ = strips[0].left_out + strips[0].rows - strips[1].left_out;
+  if (given_ == blocks_) {
+    if (row_ == rows_) return {};
+    sum_group();
   }
+  const Strips& strips = group_[given_++];
+  return {strips.sums + strips.all[0].left_out * kColumns, strips.rows()};
+}
+
+// Sums up the next blocks: several, where the panel is deeper than what the first cache holds.
+void AmxBlocks::sum_group() {
   const size_t parts = (deep_ + kMostDeep - 1) / kMostDeep;
+  given_ = blocks_ = 0;
+  is_second_half_ = !is_second_half_;
+  float* sums = sums_.data() + (is_second_half_ ? kMostBlocks * kMostRows * kColumns : 0);
+  while (row_ < rows_ && blocks_ < (parts == 1 ? 1 : kMostBlocks)) {
+    Strips& strips = group_[blocks_++];
+    strips.sums = sums;
+    sums += kMostRows * kColumns;
+    strips.all[0] = strip_at(row_);
+    row_ = strips.all[0].end();
+    strips.count = row_ < rows_ ? kHigh : 1;
+    if (strips.count == 1) continue;
+    strips.all[1] = strip_at(row_);
+    row_ = strips.all[1].end();
+  }
   for (size_t part = 0; part < parts; ++part) {
     const Deep deep{part * deep_ / parts, (part + 1) * deep_ / parts};
-    for (size_t i = 0; i < tiles; ++i) find(strips[i], deep, copies_.data() + i * kMostDeep * kTileBytes, left_[i]);
-    if (kind_ == AmxWords::plain_codes)
-      multiply<AmxWords::plain_codes>(tiles, deep);
-    else if (kind_ == AmxWords::signed_codes)
-      multiply<AmxWords::signed_codes>(tiles, deep);
-    else
-      multiply<AmxWords::pairs>(tiles, deep);
+    for (size_t block = 0; block < blocks_; ++block) {
+      const Strips& strips = group_[block];
+      for (size_t i = 0; i < strips.count; ++i)
+        find(strips.all[i], deep, copies_.data() + i * kMostDeep * kTileBytes, left_[i]);
+      if (kind_ == amx::Words::plain_codes)
+        multiply<amx::Words::plain_codes>(strips, deep);
+      else if (kind_ == amx::Words::signed_codes)
+        multiply<amx::Words::signed_codes>(strips, deep);
+      else
+        multiply<amx::Words::pairs>(strips, deep);
+    }
   }
-  return {sums_ + strips[0].left_out * kColumns, row_ - row};
 }
 
 // Finds the tiles of a strip where they lie, or copies those whose rows do not lie like that.
@@ -221,12 +160,10 @@ void AmxBlocks::find(const Strip& strip, const Deep& deep, std::byte* copies, Ro
 }
 
 // Fetches a part of the panel that comes next, while a tile of this one is multiplied.
-void AmxBlocks::prefetch_panel(size_t tile) const {
+void AmxBlocks::prefetch_panel() {
   constexpr int kSecondCache = 2;
-  const size_t bytes = kWords * tile_.ahead_step;
-  const auto* const from =
-      reinterpret_cast<const std::byte*>(tile_.ahead) + row_ / kMostRows * deep_ * bytes + tile * bytes;
-  for (size_t byte = 0; byte < bytes; byte += kLine) __builtin_prefetch(from + byte, 0, kSecondCache);
+  const std::byte* const end = ahead_ + kWords * tile_.ahead_step / ((vectors_ + 1) / 2);
+  for (; ahead_ < end; ahead_ += kLine) __builtin_prefetch(ahead_, 0, kSecondCache);
 }
 
 // Copies words of a row to those of tiles, with zeros behind the last.
@@ -249,45 +186,48 @@ void AmxBlocks::copy_row(size_t row, const Deep& deep, std::byte* to) const {
   }
 }
 
-template <AmxWords kKind>
-void AmxBlocks::multiply(size_t tiles, const Deep& deep) {
-  tiles == 1 ? multiply_beside<kKind, 1>(deep) : multiply_beside<kKind, 2>(deep);
+template <amx::Words kKind>
+void AmxBlocks::multiply(const Strips& strips, const Deep& deep) {
+  strips.count == 1 ? multiply_beside<kKind, 1>(strips, deep) : multiply_beside<kKind, 2>(strips, deep);
 }
 
-template <AmxWords kKind, size_t kTiles>
-void AmxBlocks::multiply_beside(const Deep& deep) {
+template <amx::Words kKind, size_t kTiles>
+void AmxBlocks::multiply_beside(const Strips& strips, const Deep& deep) {
   size_t vector = 0;
-  for (; vector + 2 <= vectors_; vector += 2) multiply_square<kKind, kTiles, 2>(vector, deep);
-  if (vector < vectors_) multiply_square<kKind, kTiles, 1>(vector, deep);
+  for (; vector + 2 <= vectors_; vector += 2) multiply_square<kKind, kTiles, 2>(strips, vector, deep);
+  if (vector < vectors_) multiply_square<kKind, kTiles, 1>(strips, vector, deep);
 }
 
-template <AmxWords kKind, size_t kTiles, size_t kWide>
-void AmxBlocks::multiply_square(size_t vector, const Deep& deep) {
+template <amx::Words kKind, size_t kTiles, size_t kWide>
+void AmxBlocks::multiply_square(const Strips& strips, size_t vector, const Deep& deep) {
+  using amx::kPanelTile;
+  using amx::kRowTile;
   constexpr bool kIsHigh = kTiles == 2, kIsWide = kWide == 2;
-  float* const first = sums_ + vector * kWords;
-  float* const second = first + second_row_ * kColumns;
-  deep.begin == 0 ? zero_sums<kIsHigh, kIsWide>() : load_sums<kIsHigh, kIsWide>(first, second);
+  float* const first = strips.sums + vector * kWords;
+  float* const second = kIsHigh ? first + strips.second() * kColumns : nullptr;
+  const amx::Sums<kIsHigh, kIsWide> sums{first, second, kColumns * sizeof(float)};
+  deep.begin == 0 ? sums.start() : sums.read();
   const auto panel_row = static_cast<int64_t>(vectors_ * kLine);
   const auto* panel = reinterpret_cast<const std::byte*>(tile_.panel) + vector * kLine +
                       deep.begin * kWords * static_cast<size_t>(panel_row);
   const auto add = [&](size_t i, const std::byte* words, int64_t row, size_t next) {
-    if (vector == 0) prefetch_panel(deep.begin + i);
-    load_tile<kPanelTile>(words, row);
-    load_tile<kRowTile>(left_[0].tiles[i], left_[0].strides[i]);
-    if constexpr (kIsWide) load_tile<kPanelTile + 1>(words + next, row);
-    multiply_tiles<kKind, 0, kRowTile, kPanelTile>();
-    if constexpr (kIsWide) multiply_tiles<kKind, 1, kRowTile, kPanelTile + 1>();
+    prefetch_panel();
+    amx::load<kPanelTile>(words, row);
+    amx::load<kRowTile>(left_[0].tiles[i], left_[0].strides[i]);
+    if constexpr (kIsWide) amx::load<kPanelTile + 1>(words + next, row);
+    amx::multiply<kKind, 0, kRowTile, kPanelTile>();
+    if constexpr (kIsWide) amx::multiply<kKind, 1, kRowTile, kPanelTile + 1>();
     if constexpr (kIsHigh) {
-      load_tile<kRowTile + 1>(left_[1].tiles[i], left_[1].strides[i]);
-      multiply_tiles<kKind, 2, kRowTile + 1, kPanelTile>();
-      if constexpr (kIsWide) multiply_tiles<kKind, 3, kRowTile + 1, kPanelTile + 1>();
+      amx::load<kRowTile + 1>(left_[1].tiles[i], left_[1].strides[i]);
+      amx::multiply<kKind, 2, kRowTile + 1, kPanelTile>();
+      if constexpr (kIsWide) amx::multiply<kKind, 3, kRowTile + 1, kPanelTile + 1>();
     }
   };
   const bool copies_last = copies_last_ && deep.end == deep_;
   const size_t whole = deep.size() - (copies_last ? 1 : 0);
   for (size_t i = 0; i < whole; ++i, panel += kWords * static_cast<size_t>(panel_row)) add(i, panel, panel_row, kLine);
   if (copies_last) add(whole, last_words_.data() + vector * kTileBytes, kLine, kTileBytes);
-  store_sums<kIsHigh, kIsWide>(first, second);
+  sums.write();
 }
 
 }  // namespace assay::engine::cpu

@@ -61,7 +61,7 @@ constexpr bool kMakesCodes = true;
 #include "engine/devices/cpu/tiles/finished_codes_body.h"
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 
-template <AmxWords kWords>
+template <amx::Words kWords>
 ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
   AmxBlocks blocks(given, vectors, kWords);
   Tile tile = given;
@@ -76,10 +76,10 @@ ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
   }
 }
 #undef ASSAY_KERNEL
-constexpr TileKernels kPlain = {"amx_int8", kWidth, kMostVectors, rows_of_block, multiply_blocks<AmxWords::plain_codes>,
-                                4,          1};
+constexpr TileKernels kPlain = {
+    "amx_int8", kWidth, kMostVectors, rows_of_block, multiply_blocks<amx::Words::plain_codes>, 4, 1};
 constexpr TileKernels kSigned = {
-    "amx_int8_signed", kWidth, kMostVectors, rows_of_block, multiply_blocks<AmxWords::signed_codes>, 4, 1};
+    "amx_int8_signed", kWidth, kMostVectors, rows_of_block, multiply_blocks<amx::Words::signed_codes>, 4, 1};
 }  // namespace amx_codes
 
 namespace amx_pairs {
@@ -91,7 +91,7 @@ constexpr bool kMakesCodes = false;
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 
 ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
-  AmxBlocks blocks(given, vectors, AmxWords::pairs);
+  AmxBlocks blocks(given, vectors, amx::Words::pairs);
   Tile tile = given;
   // A block is finished while the next one is multiplied.
   for (AmxBlocks::Block block = blocks.next(); block.rows > 0;) {

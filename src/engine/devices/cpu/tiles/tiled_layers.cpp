@@ -94,6 +94,7 @@ class TiledConvolution final : public Implementation {
  public:
   explicit TiledConvolution(bool is_pointwise) : is_pointwise_(is_pointwise) {}
   std::string_view name() const override { return is_pointwise_ ? "conv.pointwise" : "conv.windows"; }
+  bool yields(const Layer& layer) const override { return is_pointwise_ && multiplies_on_tiles(layer); }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const ConvolutionForm* const source = convolution_of(layer);
     if (source == nullptr || source->is_integer()) return {};

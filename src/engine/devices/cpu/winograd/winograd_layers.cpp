@@ -167,6 +167,7 @@ const ConvolutionForm* source_of(const Layer& layer) {
 class WinogradLayers final : public Implementation {
  public:
   std::string_view name() const override { return "conv.winograd"; }
+  bool yields(const Layer& layer) const override { return multiplies_on_tiles(layer); }
 
   std::vector<std::string> variants(const Layer& layer) const override {
     std::vector<std::string> names;

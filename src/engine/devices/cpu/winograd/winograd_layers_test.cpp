@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "base/parallel.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/winograd/term_products.h"
 #include "engine/devices/cpu/winograd/transforms.h"
 #include "support/engine_run.h"
@@ -63,7 +64,7 @@ TEST(WinogradLayers, AgreeWithTheReference) {
   }
 }
 
-// Results, and the numbers that are added up in between, are rounded to 8 bits.
+// Results, and the numbers that are added up in between, are rounded to 8 bits. On AMX tiles direct sums are faster.
 TEST(WinogradLayers, OfBfloat16AgreeWithTheReference) {
   if (winograd_half_loops() == nullptr) GTEST_SKIP() << "no products of bfloat16 on this processor";
   const Window windows[] = {{1, 32, 48, 34, 35, 1, "1, 1, 1, 1"},
@@ -73,7 +74,7 @@ TEST(WinogradLayers, OfBfloat16AgreeWithTheReference) {
     for (const char* const follower : kFollowers) {
       const ir::Model model = drawn_model(window, follower, nullptr, "bfloat16");
       const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
-      EXPECT_EQ(std::ranges::count(run.tactics, "conv.winograd"), 1) << window.channels;
+      EXPECT_EQ(std::ranges::count(run.tactics, "conv.winograd"), has_amx_bf16() ? 0 : 1) << window.channels;
       const std::vector<double> expected = testing_support::run_on_reference(model, sine)[0];
       double squares = 0, errors = 0, worst = 0;
       for (size_t i = 0; i < expected.size(); ++i) {
