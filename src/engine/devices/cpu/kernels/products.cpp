@@ -38,15 +38,14 @@ Implementations make_product_kernels(const Libraries& libraries) {
     if (libraries.onednn == nullptr) return;
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister, yielder));
   };
+  const bool are_first = code_kernels(false).codes == 4;  // those of codes, which are mostly faster then
   all.push_back(winograd_layers());
+  if (!are_first) all.push_back(exact_winograd_layers());
   all.push_back(depthwise_layers());
   all.push_back(tiled_pointwise());
-  const bool are_first = code_kernels(false).codes == 4;  // then they are mostly faster
-  if (!are_first) all.push_back(exact_winograd_layers());
   if (are_first) all.push_back(coded_convolutions());
   add("conv.onednn", onednn::make_convolution, onednn::convolution_variants, onednn::has_uneven_lanes);
-  if (!are_first) all.push_back(coded_convolutions());
-  if (are_first) all.push_back(exact_winograd_layers());
+  all.push_back(are_first ? exact_winograd_layers() : coded_convolutions());
   all.push_back(coded_convolutions_in_groups());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());

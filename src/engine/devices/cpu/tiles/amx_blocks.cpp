@@ -7,16 +7,7 @@
 #include <immintrin.h>
 
 namespace assay::engine::cpu {
-namespace {
-
-// Copies at most sixteen words to a place in a line, and writes zeros behind them.
-[[gnu::target("avx512f")]] void copy_words(const float* from, size_t count, size_t place, std::byte* line) {
-  const auto lanes = static_cast<__mmask16>((uint32_t{1} << count) - 1);
-  const auto behind = static_cast<__mmask16>(0xFFFF >> place);
-  _mm512_mask_storeu_epi32(line + place * sizeof(float), behind, _mm512_maskz_loadu_epi32(lanes, from));
-}
-
-}  // namespace
+namespace {}  // namespace
 
 // NOLINTNEXTLINE(cppcoreguidelines-pro-type-member-init): numbers are written before they are read
 AmxBlocks::AmxBlocks(const Tile& tile, size_t vectors, amx::Words words)
@@ -166,23 +157,29 @@ void AmxBlocks::prefetch_panel() {
   for (; ahead_ < end; ahead_ += kLine) __builtin_prefetch(ahead_, 0, kSecondCache);
 }
 
-// Copies words of a row to those of tiles, with zeros behind the last.
-void AmxBlocks::copy_row(size_t row, const Deep& deep, std::byte* to) const {
+// Copies words of a row to those of tiles, with zeros behind the last. Lines are written whole, so that tiles need not
+// wait for their parts.
+[[gnu::target("avx512f")]] void AmxBlocks::copy_row(size_t row, const Deep& deep, std::byte* to) const {
   const float* const* const places = tile_.places + row * tile_.place_step;
   const size_t begin = deep.begin * kWords;
   const size_t end = std::min(deep.end * kWords, words_);
   size_t step = begin / tile_.depth;
   size_t within = begin % tile_.depth;
+  __m512i line = _mm512_setzero_si512();
   for (size_t word = begin; word < end;) {
     const size_t place = word % kWords;
     const size_t count = std::min({kWords - place, tile_.depth - within, end - word});
-    copy_words(places[step] + tile_.first + within, count, place, to + (word / kWords - deep.begin) * kTileBytes);
+    const auto lanes = static_cast<__mmask16>(((uint32_t{1} << count) - 1) << place);
+    line = _mm512_mask_loadu_epi32(line, lanes, places[step] + tile_.first + within - place);
     word += count;
     within += count;
     if (within == tile_.depth) {
       within = 0;
       ++step;
     }
+    if (word % kWords != 0 && word != end) continue;
+    _mm512_storeu_si512(to + ((word - 1) / kWords - deep.begin) * kTileBytes, line);
+    line = _mm512_setzero_si512();
   }
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/forms.h"
-#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tiles/code_product.h"
 #include "engine/devices/cpu/tiles/code_rows.h"
 #include "engine/devices/cpu/tiles/code_sums.h"
@@ -174,11 +173,6 @@ class CodedConvolutions final : public Implementation {
  public:
   explicit CodedConvolutions(bool in_groups) : in_groups_(in_groups) {}
   std::string_view name() const override { return in_groups_ ? "conv.codes_in_groups" : "conv.codes"; }
-  bool yields(const Layer& layer) const override {
-    const ConvolutionForm* const source = convolution_of(layer);
-    if (source == nullptr || in_groups_ || !has_amx_int8()) return false;
-    return source->geometry.kernel_height * source->geometry.kernel_width > 1;
-  }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const ConvolutionForm* const source = convolution_of(layer);
     if (source == nullptr || !source->is_integer()) return {};
