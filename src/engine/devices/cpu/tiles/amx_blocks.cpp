@@ -168,7 +168,7 @@ void AmxBlocks::prefetch_panel() {
   __m512i line = _mm512_setzero_si512();
   for (size_t word = begin; word < end;) {
     const size_t place = word % kWords;
-    const size_t count = std::min({kWords - place, tile_.depth - within, end - word});
+    const size_t count = std::min(std::min(kWords - place, tile_.depth - within), end - word);
     const auto lanes = static_cast<__mmask16>(((uint32_t{1} << count) - 1) << place);
     line = _mm512_mask_loadu_epi32(line, lanes, places[step] + tile_.first + within - place);
     word += count;

@@ -63,6 +63,9 @@ constexpr bool kMakesCodes = true;
 
 template <amx::Words kWords>
 ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
+  // Rows of short pieces cost more to copy than vectors need for all of it. They read codes without a sign as they are.
+  const bool are_short = given.steps > 1 && given.depth < amx::kWords;
+  if (kWords == amx::Words::plain_codes && are_short) return vector_code_kernels(false).multiply(given, vectors);
   AmxBlocks blocks(given, vectors, kWords);
   Tile tile = given;
   // A block is finished while the next one is multiplied.
