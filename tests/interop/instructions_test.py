@@ -116,6 +116,20 @@ class InstructionsTest(InFolder):
         found = self.outputs("vnni", plan)
         np.testing.assert_array_equal(found["y"], self.outputs("amx", self.file)["y"])
 
+    def test_bfloat16_is_used_where_it_is_fast(self):
+        if not has_amx():
+            self.skipTest("this processor has no AMX")
+        made = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]> g (float[7,64] r) => (float[49,40] k) {
+          e = Expand(r, to)  f = Reshape(e, rows)  k = MatMul(f, v) }""")
+        made.graph.initializer.extend([*(each for each in self.made.graph.initializer if each.name == "v"),
+                                       onnx.numpy_helper.from_array(np.array([7, 7, 64]), "to"),
+                                       onnx.numpy_helper.from_array(np.array([49, 64]), "rows")])
+        file = self.save(made)
+        np.savez(self.path / "in.npz", r=self.feeds["r"])
+        exact, rounded = (self.outputs("vnni", file, *words)["k"] for words in ((), ("--bf16",)))
+        np.testing.assert_array_equal(exact, rounded)
+        self.assertTrue(np.any(self.outputs("amx", file, "--bf16")["k"] != exact))
+
     def test_other_words_are_refused(self):
         self.assertIn("ASSAY_INSTRUCTIONS: expected base, avx2, avx512, vnni, amx or all, seen `sse`",
                       self.assay("sse", "run", self.file, "--engine", status=2))
