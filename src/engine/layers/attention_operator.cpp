@@ -122,7 +122,7 @@ class OperatorReader {
   }
   // The cache of keys (1) or values (2).
   AttentionCache cache(size_t input, int64_t heads) const {
-    AttentionCache cache;
+    AttentionCache cache{.past_type = dtype(), .kept_type = dtype()};
     const size_t past = places_.past + input - 1;
     if (has(past)) {
       cache.past = shared(matrices(layer_.inputs[past], static_cast<int>(past), heads, 1));

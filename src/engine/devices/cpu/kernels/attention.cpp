@@ -43,7 +43,10 @@ class Attention final : public Implementation {
       return is_known ? make_group_query(*query) : nullptr;
     }
     std::optional<AttentionGeometry> g = attention_geometry(layer);
-    if (!g || g->dtype == tensor::DType::float16 || !has_dense_rows(*g)) return nullptr;
+    if (!g) return nullptr;
+    const bool is_spelled_pair = g->dtype == tensor::DType::bfloat16 && !layer.is_single();
+    const bool is_known = g->dtype == tensor::DType::float32 || is_spelled_pair;
+    if (!is_known || !has_dense_rows(*g)) return nullptr;
     multiply_where_exact(*g);
     join_rows_of_heads(*g);
     return make_attention(std::move(*g));
