@@ -102,16 +102,17 @@ TEST(CardMovement, TheBestOfRows) {
 }
 
 TEST(CardMovement, SumsUpToEachElement) {
+  const auto check_along = [](const char* shape, int axis, const char* type, const char* attributes) {
+    check(fmt::format("g ({0}{1} x) => ({0}{1} z) <int64 a = {{{2}}}> {{ z = CumSum<{3}>(x, a) }}", type, shape, axis,
+                      attributes),
+          {"cumulative.columns"});
+  };
   for (const char* const attributes : {"exclusive = 0", "exclusive = 1", "reverse = 1", "exclusive = 1, reverse = 1"}) {
-    for (const char* const type : {"float", "int64"}) {
-      check(fmt::format("g ({0}[2,3,40] x) => ({0}[2,3,40] z) <int64 a = {{1}}> {{ z = CumSum<{1}>(x, a) }}", type,
-                        attributes),
-            {"cumulative.columns"});
-      check(fmt::format("g ({0}[2,1200] x) => ({0}[2,1200] z) <int64 a = {{-1}}> {{ z = CumSum<{1}>(x, a) }}", type,
-                        attributes),
-            {"cumulative.columns"});
-    }
+    check_along("[2,3,40]", 1, "float", attributes);
+    check_along("[2,1200]", -1, "float", attributes);
   }
+  check_along("[2,3,40]", 0, "int32", "exclusive = 1");
+  check_along("[2,1200]", 1, "int64", "reverse = 1");
 }
 
 TEST(CardMovement, PlacesOfPools) {

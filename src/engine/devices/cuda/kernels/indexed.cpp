@@ -84,7 +84,7 @@ class IndexedWriter {
     KernelWriter writer;
     const bool takes = step == Step::take;
     writer.constant("kStep", static_cast<int64_t>(step));
-    writer.constant("kReduction", static_cast<int64_t>(reduction_));
+    writer.constant("kReduction", static_cast<int64_t>(step == Step::combine ? reduction_ : Reduction::none));
     writer.constant("kIsFloat", is_short_float(type_) ? 1 : 0);
     writer.constant("kIsByElement", rows_.is_by_element ? 1 : 0);
     writer.constant("kPack", takes ? pack() : 1);

@@ -124,7 +124,9 @@ DEVICE void run_phase(const Params& p, int step, int phase) {
 #pragma unroll
     for (int e = 0; e < kEntries; ++e) {
 #pragma unroll
-      for (int g = 0; g < kGates; ++g) sums[e][g] = warp_sum(sums[e][g]);
+      for (int g = 0; g < kGates; ++g) {
+        if (g >= begin && g < end) sums[e][g] = warp_sum(sums[e][g]);
+      }
       if (lane == e && first + e < kBatch) finish_unit(p, step, phase, direction, first + e, j, sums[e]);
     }
   }
