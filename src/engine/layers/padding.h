@@ -14,7 +14,7 @@ struct Padding {
   static constexpr size_t kLongestElement = 16;  // bytes
   static constexpr size_t kFiller = 2;           // input
 
-  std::vector<ops::AxisMap> maps;                   // where the result's elements come from, by dim
+  std::vector<ops::AxisMap> maps;                   // sources of the result's elements, by dim
   bool is_filler_given = false;                     // by the input
   std::array<std::byte, kLongestElement> filler{};  // otherwise: of places for which nothing comes from the operand
 };

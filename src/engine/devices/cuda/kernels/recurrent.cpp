@@ -67,7 +67,7 @@ class RecurrentWriter {
     return tile_launches(programs_, product, shape, std::move(site));
   }
 
-  // Where the weights of the state stay in a processor's cache, or steps are very many, a block goes through them all.
+  // A block goes through all steps if the weights of the state stay in a processor's cache, or steps are very many.
   void add_steps(Launches& launches) {
     constexpr int64_t kNearBytes = 256 << 10, kMostSteps = 1024;
     const bool is_of_block = r_.gates * r_.hidden * r_.hidden * kWord <= kNearBytes || r_.length > kMostSteps;
