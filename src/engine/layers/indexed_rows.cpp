@@ -1,5 +1,6 @@
 #include "engine/layers/indexed_rows.h"
 
+#include <array>
 #include <numeric>
 
 #include "ops/kernels/movement/places.h"
@@ -31,12 +32,7 @@ size_t axis_of(const Layer& layer) {
 
 std::vector<int64_t> plain_strides(const TensorDesc& desc) { return make_desc(desc.dtype, desc.dims).strides; }
 
-}  // namespace
-
-int64_t IndexedRows::count() const {
-  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
-}
-
+// Rows, or elements, at the places along an axis of the first operand that the second one names.
 std::optional<IndexedRows> rows_of_places(const Layer& layer) {
   const TensorDesc& data = layer.inputs[0];
   if (!has_known_operands(layer) || !has_layout(layer.inputs[1], Layout::plain)) return std::nullopt;
@@ -61,6 +57,7 @@ std::optional<IndexedRows> rows_of_places(const Layer& layer) {
                      .numbers = {{*begin, inner}}};
 }
 
+// Rows that the tuples of the second operand name in the first, behind the attribute's batch dims.
 std::optional<IndexedRows> rows_of_tuples(const Layer& layer) {
   std::optional<IndexedRows> rows = begin_rows(layer);
   if (!rows) return std::nullopt;
@@ -75,6 +72,7 @@ std::optional<IndexedRows> rows_of_tuples(const Layer& layer) {
   return rows;
 }
 
+// Rows of the second operand, each of whose elements names a place of the first along an axis.
 std::optional<IndexedRows> rows_of_elements(const Layer& layer) {
   std::optional<IndexedRows> rows = begin_rows(layer);
   if (!rows) return std::nullopt;
@@ -89,6 +87,27 @@ std::optional<IndexedRows> rows_of_elements(const Layer& layer) {
   rows->data_step = axis == last ? 0 : 1;
   rows->is_by_element = axis == last || (rows->index_step != 0 && rows->length > 1);
   return rows;
+}
+
+struct Known {
+  std::string_view name;
+  std::optional<IndexedRows> (*find)(const Layer& layer);
+};
+constexpr std::array<Known, 5> kOperators = {{{"Gather", rows_of_places},
+                                              {"GatherElements", rows_of_elements},
+                                              {"GatherND", rows_of_tuples},
+                                              {"ScatterND", rows_of_tuples},
+                                              {"ScatterElements", rows_of_elements}}};
+
+}  // namespace
+
+int64_t IndexedRows::count() const {
+  return std::accumulate(shape.begin(), shape.end(), int64_t{1}, std::multiplies<>());
+}
+
+std::optional<IndexedRows> find_indexed_rows(const Layer& layer, IndexedOperator op) {
+  const Known& known = kOperators[static_cast<size_t>(op)];
+  return layer.is_single() && layer.starts_with(known.name) ? known.find(layer) : std::nullopt;
 }
 
 }  // namespace assay::engine

@@ -28,11 +28,10 @@ struct IndexedRows {
   bool are_apart() const { return is_by_element && data_step == 0; }
 };
 
-// Rows, or elements, at the places along an axis of the layer's first operand that the second one names.
-std::optional<IndexedRows> rows_of_places(const Layer& layer);
-// Rows that the tuples of the layer's second operand name in the first, behind the attribute's batch dims.
-std::optional<IndexedRows> rows_of_tuples(const Layer& layer);
-// Rows of the layer's second operand, each of whose elements names a place of the first along an axis.
-std::optional<IndexedRows> rows_of_elements(const Layer& layer);
+enum class IndexedOperator : uint8_t { gather, gather_elements, gather_places, scatter_places, scatter_elements };
+
+// The rows that a layer takes, or writes behind a copy of all: of places along an axis, of tuples, or with an index for
+// each element. Nullopt: it is another operator, or something lies otherwise.
+std::optional<IndexedRows> find_indexed_rows(const Layer& layer, IndexedOperator op);
 
 }  // namespace assay::engine

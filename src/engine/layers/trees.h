@@ -4,7 +4,10 @@
 
 namespace assay::engine {
 
-// True for an operator of ai.onnx.ml that makes all its results of rows of float32, or of one row, that lie plainly.
-bool has_rows_of_features(const Layer& layer);
+enum class TreeOperator : uint8_t { none, regressor, classifier };
+
+// The ensemble of trees that a layer is, if it makes all its results of rows of float32, or of one row, that lie
+// plainly.
+TreeOperator tree_operator(const Layer& layer);
 
 }  // namespace assay::engine

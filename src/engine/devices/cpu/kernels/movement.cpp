@@ -168,18 +168,17 @@ class PlacesKernel final : public PlainKernel {
 
 class Places final : public Implementation {
  public:
-  using Find = std::optional<IndexedRows> (*)(const Layer& layer);
-  Places(std::string_view name, std::string_view op, Find find) : name_(name), op_(op), find_(find) {}
+  Places(std::string_view name, IndexedOperator op) : name_(name), op_(op) {}
   std::string_view name() const override { return name_; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with(op_)) return {};
+    std::optional<IndexedRows> rows = find_indexed_rows(layer, op_);
+    if (!rows) return {};
     const bool scatters = layer.inputs.size() == 3;
     const TensorDesc& data = layer.inputs[0];
     if (scatters && !has_layout(layer.inputs[2], Layout::plain)) return {};
     if (!has_layout(layer.outputs[0], Layout::plain)) return {};
     if (data.count() == 0 || layer.outputs[0].count() == 0 || tensor::bit_width(data.dtype) % 8 != 0) return {};
-    std::optional<IndexedRows> rows = find_(layer);
-    const bool has_elements = rows && rows->length > 0 && data.dtype != tensor::DType::string;
+    const bool has_elements = rows->length > 0 && data.dtype != tensor::DType::string;
     if (!has_elements || (rows->is_by_element && tensor::bit_width(data.dtype) > 64)) return {};
     const std::string_view reduction = layer.facts(layer.nodes[0]).string("reduction", "none");
     Combine combine = nullptr;
@@ -195,8 +194,8 @@ class Places final : public Implementation {
   }
 
  private:
-  std::string_view name_, op_;
-  Find find_;
+  std::string_view name_;
+  IndexedOperator op_;
 };
 
 class Blocks final : public Implementation {
@@ -212,11 +211,11 @@ class Blocks final : public Implementation {
 
 Implementations make_movements(const Libraries& libraries) {
   Implementations all = family_of<Concat, Blocks>().make(libraries);
-  all.push_back(std::make_unique<Places>("movement.gather", "Gather", rows_of_places));
-  all.push_back(std::make_unique<Places>("movement.gather_elements", "GatherElements", rows_of_elements));
-  all.push_back(std::make_unique<Places>("movement.gather_places", "GatherND", rows_of_tuples));
-  all.push_back(std::make_unique<Places>("movement.scatter_places", "ScatterND", rows_of_tuples));
-  all.push_back(std::make_unique<Places>("movement.scatter_elements", "ScatterElements", rows_of_elements));
+  all.push_back(std::make_unique<Places>("movement.gather", IndexedOperator::gather));
+  all.push_back(std::make_unique<Places>("movement.gather_elements", IndexedOperator::gather_elements));
+  all.push_back(std::make_unique<Places>("movement.gather_places", IndexedOperator::gather_places));
+  all.push_back(std::make_unique<Places>("movement.scatter_places", IndexedOperator::scatter_places));
+  all.push_back(std::make_unique<Places>("movement.scatter_elements", IndexedOperator::scatter_elements));
   return all;
 }
 

@@ -69,13 +69,13 @@ class Trees final : public Implementation {
  public:
   std::string_view name() const override { return "trees.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!has_rows_of_features(layer)) return {};
+    const TreeOperator op = tree_operator(layer);
+    if (op == TreeOperator::none) return {};
     const TensorDesc& in = layer.inputs[0];
     const ops::Node facts = layer.facts(layer.nodes[0]);
-    if (layer.op(layer.nodes[0]) == "TreeEnsembleRegressor") {
+    if (op == TreeOperator::regressor) {
       return std::make_unique<RegressionKernel>(in, ops::RegressionTrees(facts));
     }
-    if (layer.op(layer.nodes[0]) != "TreeEnsembleClassifier" || layer.outputs.size() != 2) return {};
     ops::ClassificationTrees trees(facts);
     if (trees.labels().are_texts()) return {};
     return std::make_unique<ClassificationKernel>(in, std::move(trees));

@@ -146,11 +146,19 @@ class IndexedWriter {
   int64_t units_;     // places of updates
 };
 
-class Indexed : public Operation {
+template <IndexedOperator kOperator>
+class Indexed final : public Operation {
  public:
   using Operation::Operation;
+  std::string_view name() const override {
+    constexpr std::array<std::string_view, 5> kNames = {"movement.gather", "movement.gather_elements",
+                                                        "movement.gather_places", "movement.scatter_places",
+                                                        "movement.scatter_elements"};
+    return kNames[static_cast<size_t>(kOperator)];
+  }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with(op())) return {};
+    const std::optional<IndexedRows> rows = find_indexed_rows(layer, kOperator);
+    if (!rows || rows->length == 0) return {};
     const bool scatters = layer.inputs.size() == 3;
     const TensorDesc& data = layer.inputs[0];
     const TensorDesc& side = scatters ? layer.inputs[2] : layer.outputs[0];
@@ -160,74 +168,21 @@ class Indexed : public Operation {
       if (desc->count() > kMostElements) return {};
     }
     const std::optional<Reduction> reduction = reduction_of(layer);
-    const std::optional<IndexedRows> rows = find(layer);
-    if (!rows || !reduction || rows->length == 0) return {};
+    if (!reduction) return {};
     if (element_type(IndexedWriter::type_of(layer, *reduction)).empty()) return {};
     IndexedWriter writer(programs(), layer, *rows, *reduction);
     if (!scatters) return make_kernel(writer.take());
     std::optional<Launches> launches = writer.scatter();
     return launches ? make_kernel(std::move(*launches)) : nullptr;
   }
-
- private:
-  virtual std::string_view op() const = 0;
-  virtual std::optional<IndexedRows> find(const Layer& layer) const = 0;
-};
-
-class Gather final : public Indexed {
- public:
-  using Indexed::Indexed;
-  std::string_view name() const override { return "movement.gather"; }
-
- private:
-  std::string_view op() const override { return "Gather"; }
-  std::optional<IndexedRows> find(const Layer& layer) const override { return rows_of_places(layer); }
-};
-
-class GatherElements final : public Indexed {
- public:
-  using Indexed::Indexed;
-  std::string_view name() const override { return "movement.gather_elements"; }
-
- private:
-  std::string_view op() const override { return "GatherElements"; }
-  std::optional<IndexedRows> find(const Layer& layer) const override { return rows_of_elements(layer); }
-};
-
-class GatherPlaces final : public Indexed {
- public:
-  using Indexed::Indexed;
-  std::string_view name() const override { return "movement.gather_places"; }
-
- private:
-  std::string_view op() const override { return "GatherND"; }
-  std::optional<IndexedRows> find(const Layer& layer) const override { return rows_of_tuples(layer); }
-};
-
-class ScatterPlaces final : public Indexed {
- public:
-  using Indexed::Indexed;
-  std::string_view name() const override { return "movement.scatter_places"; }
-
- private:
-  std::string_view op() const override { return "ScatterND"; }
-  std::optional<IndexedRows> find(const Layer& layer) const override { return rows_of_tuples(layer); }
-};
-
-class ScatterElements final : public Indexed {
- public:
-  using Indexed::Indexed;
-  std::string_view name() const override { return "movement.scatter_elements"; }
-
- private:
-  std::string_view op() const override { return "ScatterElements"; }
-  std::optional<IndexedRows> find(const Layer& layer) const override { return rows_of_elements(layer); }
 };
 
 }  // namespace
 
 KernelFamily cuda_kernel_indexed() {
-  return family_of<Gather, GatherElements, GatherPlaces, ScatterPlaces, ScatterElements>();
+  return family_of<Indexed<IndexedOperator::gather>, Indexed<IndexedOperator::gather_elements>,
+                   Indexed<IndexedOperator::gather_places>, Indexed<IndexedOperator::scatter_places>,
+                   Indexed<IndexedOperator::scatter_elements>>();
 }
 
 }  // namespace assay::engine::cuda

@@ -62,13 +62,13 @@ class Trees final : public Operation {
   using Operation::Operation;
   std::string_view name() const override { return "trees.rows"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!has_rows_of_features(layer)) return {};
+    const TreeOperator op = tree_operator(layer);
+    if (op == TreeOperator::none) return {};
     const ops::Node facts = layer.facts(layer.nodes[0]);
-    if (layer.op(layer.nodes[0]) == "TreeEnsembleRegressor") {
+    if (op == TreeOperator::regressor) {
       const ops::RegressionTrees trees(facts);
       return make_rows(layer, {trees.ensemble(), trees.aggregate(), trees.transform(), trees.base(), {}});
     }
-    if (layer.op(layer.nodes[0]) != "TreeEnsembleClassifier" || layer.outputs.size() != 2) return {};
     const ops::ClassificationTrees trees(facts);
     if (trees.labels().are_texts()) return {};
     return make_rows(layer, {trees.ensemble(), ops::TreeAggregate::sum, trees.transform(), trees.base(),
