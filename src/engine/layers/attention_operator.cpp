@@ -127,12 +127,10 @@ class OperatorReader {
     if (has(past)) {
       cache.past = shared(matrices(layer_.inputs[past], static_cast<int>(past), heads, 1));
       cache.past_rows = past_length();
-      cache.past_type = layer_.inputs[past].dtype;
     }
     if (gives(input)) {
       cache.kept = shared(matrices(layer_.outputs[input], static_cast<int>(input), heads, 1));
       cache.kept.is_result = true;
-      cache.kept_type = layer_.outputs[input].dtype;
     }
     return cache;
   }
