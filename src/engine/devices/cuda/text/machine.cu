@@ -69,6 +69,12 @@ DEVICE void copy_later(void* to, const void* from) {
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from == nullptr ? to : from), "r"(bytes)
                : "memory");
 }
+// The same from memory that need not be there.
+DEVICE void copy_or_zero(void* to, const void* from, bool is_there) {
+  const uint32 target = (uint32)__cvta_generic_to_shared(to);
+  const int bytes = is_there ? 16 : 0;
+  asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(bytes) : "memory");
+}
 // Ends a group of copies; wait_copies<n>() waits until at most n groups are under way.
 DEVICE void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kLeft>

@@ -1,12 +1,15 @@
 // Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
 // results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
-// the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kStages; how operands lie:
+// the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie:
 // kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned, kRightIsConstant;
 // kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
-#define kThreads (32 * kWarpRows * kWarpColumns)
+#define kWarps (kWarpRows * kWarpColumns)  // of a tile; kWarpDepth such groups share each step of the depth
+#define kThreads (32 * kWarps * kWarpDepth)
 #define kPack (16 / (int)sizeof(T))
 #define kChunks (kDepth / kPack)
 
+// The number of the thread's group.
+DEVICE int depth_part() { return kWarpDepth == 1 ? 0 : (int)thread_index() / (32 * kWarps); }
 DEVICE int swizzled(int row, int chunk) {
   return kChunks >= 8 ? chunk ^ (row & 7) : kChunks == 4 ? chunk ^ ((row >> 1) & 3) : chunk ^ ((row >> 2) & 1);
 }
@@ -87,14 +90,16 @@ DEVICE Tap tap_of(const Work& work, int k) {
   return {(int)y * work.dilation_y, (int)(tap - y * work.by_taps.divisor) * work.dilation_x,
           k - (int)(tap * work.by_channels.divisor)};
 }
-DEVICE const T* left_through(const Work& work, const Row& row, const Tap& tap) {
+// Where a row looks through the tap; `is_there`: within the picture.
+DEVICE const T* left_through(const Work& work, const Row& row, const Tap& tap, bool& is_there) {
   const int y = row.y + tap.y, x = row.x + tap.x;
-  if (!row.is_there || (uint32)y >= (uint32)work.height || (uint32)x >= (uint32)work.width) return nullptr;
+  is_there = row.is_there && (uint32)y < (uint32)work.height && (uint32)x < (uint32)work.width;
   return row.first + ((int64)y * work.width + x) * work.pixel + tap.channel;
 }
 #endif
 
-// Bring the tiles of one step into shared memory.
+// Bring the tiles of one step into shared memory. `kIsEven`: packs are, where there are packs.
+template <bool kIsEven>
 DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
   const int thread = (int)thread_index();
   const int kLeft = kRows * kChunks;
@@ -109,11 +114,20 @@ DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
     T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kLeftPacks) {
 #if kIsWindow && kStepInTap
-      const T* const from = left_through(work, rows[i], tap);
-      copy_or_fill(to, from == nullptr ? from : from + chunk * kPack, nothing());
+      bool is_there;
+      const T* const from = left_through(work, rows[i], tap, is_there) + chunk * kPack;
+#elif kIsWindow
+      const T* const from = left_at(work, rows[i], k + chunk * kPack);
+      const bool is_there = from != nullptr;
 #else
-      copy_or_fill(to, left_at(work, rows[i], k + chunk * kPack), nothing());
+      const T* const from = rows[i].first + (k + chunk * kPack);
+      const bool is_there = rows[i].is_there && k + chunk * kPack < work.depth;
 #endif
+      if (kIsEven && kZeroCode == 0) {
+        copy_or_zero(to, is_there ? from : work.left, is_there);
+      } else {
+        copy_or_fill(to, is_there ? from : nullptr, nothing());
+      }
     } else {
       Pack<T, kPack> pack;
       for (int e = 0; e < kPack; ++e) {
@@ -124,7 +138,8 @@ DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
     }
   }
 }
-DEVICE void load_right(const Work& work, int first_column, int k, T* right) {
+template <bool kIsEven>
+DEVICE void load_right(const Work& work, const T* const* columns, int first_column, int k, T* right) {
   const int thread = (int)thread_index();
   const int kRight = kColumns * kChunks;
 #pragma unroll
@@ -136,7 +151,13 @@ DEVICE void load_right(const Work& work, int first_column, int k, T* right) {
     const int chunk = kRightTurned ? piece / kColumns : piece % kChunks;
     T* const to = right + (row * kChunks + swizzled(row, chunk)) * kPack;
     if (kRightPacks) {
-      copy_or_fill(to, right_at(work, first_column + row, k + chunk * kPack), T());
+      const bool is_there = columns[i] != nullptr && k + chunk * kPack < work.depth;
+      const T* const from = is_there ? columns[i] + (k + chunk * kPack) : work.right;
+      if (kIsEven) {
+        copy_or_zero(to, from, is_there);
+      } else {
+        copy_or_fill(to, is_there ? from : nullptr, T());
+      }
     } else {
       *(Pack<T, kPack>*)to = right_pack(work, first_column + row, k + chunk * kPack);
     }
@@ -241,10 +262,11 @@ DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
 DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) { multiply_add(sum, a, b, T()); }
 #endif
 DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
-  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32 % kWarps;
   const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
 #pragma unroll
-  for (int step = 0; step < kChunks / 2; ++step) {
+  for (int turn = 0; turn < kChunks / 2 / kWarpDepth; ++turn) {
+    const int step = turn * kWarpDepth + depth_part();
     uint32 b[kTileColumns][2];
 #pragma unroll
     for (int c = 0; c < kTileColumns; c += 2) {  // two tiles of eight columns at once
@@ -268,7 +290,7 @@ DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
 }
 template <typename Take>
 DEVICE void for_sums(Sums& sums, Take take) {
-  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32 % kWarps;
   const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
 #pragma unroll
   for (int r = 0; r < kTileRows; ++r) {
@@ -333,11 +355,9 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 }
 #endif
 
-EARLY_KERNEL(kThreads) {
-  DYNAMIC_SHARED(memory);
-  T* const shared = (T*)memory;
+template <bool kIsEven>
+DEVICE void compute(const Params& p, const Work& work, T* shared) {
   const int item = (int)block_z() / kSplits, split = (int)block_z() % kSplits;
-  const Work work = work_of(p, item);
   const int first_row = (int)block_x() * kRows, first_column = (int)block_y() * kColumns;
   const int steps = (work.depth + kDepth - 1) / kDepth;
   const int begin = steps * split / kSplits, end = steps * (split + 1) / kSplits;
@@ -348,15 +368,21 @@ EARLY_KERNEL(kThreads) {
   for (int i = 0; i < (kRows * kChunks + kThreads - 1) / kThreads; ++i) {
     rows[i] = row_of(work, first_row + ((int)thread_index() + i * kThreads) / kChunks);
   }
+  const T* columns[(kColumns * kChunks + kThreads - 1) / kThreads];
+#pragma unroll
+  for (int i = 0; i < (kColumns * kChunks + kThreads - 1) / kThreads; ++i) {
+    const int column = first_column + ((int)thread_index() + i * kThreads) / kChunks;
+    columns[i] = column < work.columns ? work.right + (int64)column * work.right_column : nullptr;
+  }
   if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage) {
-    if (begin + stage < end) load_right(work, first_column, (begin + stage) * kDepth, shared + stage * kStage + kLeft);
+    if (begin + stage < end) load_right<kIsEven>(work, columns, first_column, (begin + stage) * kDepth, shared + stage * kStage + kLeft);
   }
   if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage) {
-    if (begin + stage < end) load_left(work, rows, (begin + stage) * kDepth, shared + stage * kStage);
+    if (begin + stage < end) load_left<kIsEven>(work, rows, (begin + stage) * kDepth, shared + stage * kStage);
     end_copies();
   }
   Sums sums;
@@ -367,8 +393,8 @@ EARLY_KERNEL(kThreads) {
     const int next = step + kStages - 1;
     if (next < end) {
       const int stage = (next - begin) % kStages;
-      load_left(work, rows, next * kDepth, shared + stage * kStage);
-      load_right(work, first_column, next * kDepth, shared + stage * kStage + kLeft);
+      load_left<kIsEven>(work, rows, next * kDepth, shared + stage * kStage);
+      load_right<kIsEven>(work, columns, first_column, next * kDepth, shared + stage * kStage + kLeft);
     }
     end_copies();
     const int stage = (step - begin) % kStages;
@@ -382,9 +408,17 @@ EARLY_KERNEL(kThreads) {
 #endif
   wait_copies<0>();
   meet();
-  Sum* const tile = (Sum*)memory;  // whose threads take neighbours from it
-  for_sums(sums, [&](int row, int column, Sum sum) { tile[row * kTileStride + column] = sum; });
-  meet();
+  Sum* const tile = (Sum*)shared;  // whose threads take neighbours from it
+#pragma unroll
+  for (int part = 0; part < kWarpDepth; ++part) {
+    if (depth_part() == part) {
+      for_sums(sums, [&](int row, int column, Sum sum) {
+        Sum* const at = tile + row * kTileStride + column;
+        *at = part == 0 ? sum : *at + sum;
+      });
+    }
+    meet();
+  }
 #if kSplits > 1
   if (!adds_parts(p, item, split, tile)) return;
 #endif
@@ -392,5 +426,20 @@ EARLY_KERNEL(kThreads) {
     const int row = i / (kColumns / kTaken), column = i % (kColumns / kTaken) * kTaken;
     const int m = first_row + row, n = first_column + column;
     if (m < work.rows && n < work.columns) take(p, work, item, m, n, *(const Pack<Sum, kTaken>*)(tile + row * kTileStride + column));
+  }
+}
+
+// True if packs of both operands begin where they can be moved at once.
+DEVICE bool has_even_packs(const Work& work) {
+  return (!kLeftPacks || is_even<T, kPack>(work.left)) && (!kRightPacks || is_even<T, kPack>(work.right));
+}
+
+EARLY_KERNEL(kThreads) {
+  DYNAMIC_SHARED(memory);
+  const Work work = work_of(p, (int)block_z() / kSplits);
+  if (has_even_packs(work)) {
+    compute<true>(p, work, (T*)memory);
+  } else {
+    compute<false>(p, work, (T*)memory);
   }
 }

@@ -88,7 +88,7 @@ class TileWriter {
 
   Launch products(Programs& programs) {
     Launch launch;
-    launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns);
+    launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns * warp_depth());
     launch.grid = {static_cast<unsigned>(grid()[0]), static_cast<unsigned>(grid()[1]),
                    static_cast<unsigned>(grid()[2] * shape_.splits)};
     const int64_t stages = int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
@@ -110,6 +110,12 @@ class TileWriter {
     return launch;
   }
 
+  // Groups of warps that share each step of the depth, so that few blocks have enough of them.
+  int warp_depth() const {
+    constexpr int kMostWarps = 8;
+    const bool is_alone = is_plain(product_, shape_.tf32_products);
+    return is_alone ? 1 : std::max(1, kMostWarps / (shape_.warp_rows * shape_.warp_columns));
+  }
   int64_t step_depth() const { return step_bytes(product_, shape_.tf32_products) / bytes_of(product_); }
 
   std::string settings_text() const {
@@ -122,6 +128,7 @@ class TileWriter {
     set("kDepth", step_depth());
     set("kWarpRows", shape_.warp_rows);
     set("kWarpColumns", shape_.warp_columns);
+    set("kWarpDepth", warp_depth());
     set("kStages", stages_of(product_, shape_));
     set("kSplits", shape_.splits);
     set("kZeroCode", product_.zero_code);
