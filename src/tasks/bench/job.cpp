@@ -191,6 +191,10 @@ class BenchJob {
     exec::SessionOptions session = request_.session;
     session.on_layer = layer_counter(observer_);
     if (&side != &bench().sides[0]) session.values.clear();
+    // They decide which model the backend gets, too.
+    for (const exec::SettingChange& change : exec::BackendWords::parse(side.backend).changes) {
+      change.apply(session.settings);
+    }
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
     const ir::Model& model = model_of(side, session);
     if (request_.save_plan.empty()) return backend.prepare(model, session, told);

@@ -1,0 +1,164 @@
+"""The engine on a card beside PyTorch on the same card, in one run: networks of torchvision and transformers with random
+weights, in float16, with inputs and outputs on the card on both sides.
+
+    gpu.py ASSAY [--models NAME...] [--compile NAME...] [--rounds N] [--batch N] [--report FILE]
+
+ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
+is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
+makes it, which takes minutes. Needs torch, torchvision, transformers and onnx.
+"""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import torch
+
+IMAGES = ["resnet50", "mobilenet_v2", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf", "vit_b_16",
+          "shufflenet_v2_x1_0", "squeezenet1_1", "googlenet"]
+TEXTS = ["bert", "gpt2", "distilbert", "electra", "roberta"]
+TOKENS = 128
+
+
+class Picked(torch.nn.Module):
+    """A model that gives one tensor."""
+
+    def __init__(self, model, pick):
+        super().__init__()
+        self.model, self.pick = model, pick
+
+    def forward(self, x):
+        return self.pick(self.model(x))
+
+
+def image_model(name, batch):
+    import torchvision
+
+    settings = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
+    return getattr(torchvision.models, name)(weights=None, **settings).eval(), torch.randn(batch, 3, 224, 224)
+
+
+def text_model(name, batch):
+    import transformers as tf
+
+    makers = {
+        "bert": lambda: tf.BertModel(tf.BertConfig(attn_implementation="eager"), add_pooling_layer=False),
+        "roberta": lambda: tf.RobertaModel(tf.RobertaConfig(attn_implementation="eager"), add_pooling_layer=False),
+        "distilbert": lambda: tf.DistilBertModel(tf.DistilBertConfig(attn_implementation="eager")),
+        "electra": lambda: tf.ElectraModel(tf.ElectraConfig(attn_implementation="eager")),
+        "gpt2": lambda: tf.GPT2LMHeadModel(tf.GPT2Config(attn_implementation="eager", use_cache=False)),
+    }
+    model = makers[name]().eval()
+    return Picked(model, lambda out: out[0]), torch.randint(0, 1000, (batch, TOKENS))
+
+
+def made(name, batch):
+    torch.manual_seed(0)
+    return image_model(name, batch) if name in IMAGES else text_model(name, batch)
+
+
+def exported(name, batch, folder):
+    model, x = made(name, batch)
+    path = folder / f"{name}_b{batch}.onnx"
+    torch.onnx.export(model, (x,), str(path), input_names=["x"], output_names=["y"], opset_version=17, dynamo=False)
+    return path
+
+
+class Engine:
+    def __init__(self, program, path):
+        self.command = [program, "bench", str(path), "--device", "cuda", "--fp16", "--no-transfers", "--duration", "0.3"]
+        self.least = float("inf")
+
+    def measure(self):
+        with tempfile.NamedTemporaryFile(suffix=".json") as file:
+            done = subprocess.run([*self.command, "--json", file.name], capture_output=True, text=True, check=False)
+            if done.returncode:
+                raise RuntimeError((done.stdout + done.stderr).strip().splitlines()[-1])
+            self.least = min(self.least, json.load(open(file.name, encoding="utf-8"))["backends"][0]["compute"]["min"] * 1e3)
+
+
+class Torch:
+    """A CUDA graph of the model in float16, images with channels last."""
+
+    def __init__(self, name, batch, compiles):
+        model, x = made(name, batch)
+        model = model.half().cuda()
+        x = x.cuda()
+        if name in IMAGES:
+            model, x = model.to(memory_format=torch.channels_last), x.half().to(memory_format=torch.channels_last)
+        self.least = float("inf")
+        with torch.inference_mode():
+            run = torch.compile(model, mode="max-autotune-no-cudagraphs") if compiles else model
+            stream = torch.cuda.Stream()
+            with torch.cuda.stream(stream):
+                for _ in range(3):
+                    run(x)
+            stream.synchronize()
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph, stream=stream):
+                self.out = run(x)
+
+    def measure(self):
+        for _ in range(20):
+            self.graph.replay()
+        marks = [torch.cuda.Event(enable_timing=True) for _ in range(101)]
+        for mark in marks[:-1]:
+            mark.record()
+            self.graph.replay()
+        marks[-1].record()
+        torch.cuda.synchronize()
+        self.least = min(self.least, min(a.elapsed_time(b) for a, b in zip(marks, marks[1:])))
+
+
+def measured(name, options, folder):
+    engine = Engine(options.program, exported(name, options.batch, folder))
+    sides = [("torch", Torch(name, options.batch, False))]
+    if name in options.compile:
+        sides.append(("torch.compile", Torch(name, options.batch, True)))
+    for _ in range(options.rounds):
+        for side in [engine, *(each for _, each in sides)]:
+            side.measure()
+    return engine.least, [(title, side.least, side.least / engine.least) for title, side in sides]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("--models", nargs="*", default=IMAGES + TEXTS)
+    parser.add_argument("--compile", nargs="*", default=[])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--report", type=pathlib.Path)
+    options = parser.parse_args()
+    lines = [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, batch {options.batch}, float16, least times",
+             "| model | engine, ms | rivals: ms, ratio |", "|---|---|---|"]
+    logs = {"torch": 0.0, "torch.compile": 0.0}
+    counts = dict.fromkeys(logs, 0)
+    print("\n".join(lines), flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.models:
+            try:
+                engine, rivals = measured(name, options, pathlib.Path(folder))
+                rows = "; ".join(f"{title} {least:.3f}, {ratio:.2f}" for title, least, ratio in rivals)
+                line = f"| {name} | {engine:.3f} | {rows} |"
+                for title, _, ratio in rivals:
+                    logs[title] += torch.tensor(ratio).log().item()
+                    counts[title] += 1
+            except Exception as error:  # noqa: BLE001: another model may run
+                line = f"| {name} | failed | {str(error).splitlines()[0][:150]} |"
+            print(line, flush=True)
+            lines.append(line)
+            torch.cuda.empty_cache()
+    for title, count in counts.items():
+        if count:
+            lines.append(f"geometric mean over {title}: {torch.tensor(logs[title] / count).exp().item():.2f} ({count} models)")
+            print(lines[-1])
+    if options.report:
+        options.report.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    sys.exit(main())
