@@ -1,11 +1,11 @@
-"""The engine on a card beside PyTorch on the same card, in one run: networks of torchvision and transformers with random
-weights, in float16, with inputs and outputs on the card on both sides.
+"""The engine on a card beside PyTorch on the same card, in one run: networks of torchvision with random weights, in
+float16, with inputs and outputs on the card on both sides.
 
     gpu.py ASSAY [--models NAME...] [--compile NAME...] [--rounds N] [--batch N] [--report FILE]
 
 ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
 is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
-makes it, which takes minutes. Needs torch, torchvision, transformers and onnx.
+makes it, which takes minutes. Needs torch, torchvision and onnx.
 """
 
 import argparse
@@ -19,45 +19,14 @@ import torch
 
 IMAGES = ["resnet50", "mobilenet_v2", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf", "vit_b_16",
           "shufflenet_v2_x1_0", "squeezenet1_1", "googlenet"]
-TEXTS = ["bert", "gpt2", "distilbert", "electra", "roberta"]
-TOKENS = 128
-
-
-class Picked(torch.nn.Module):
-    """A model that gives one tensor."""
-
-    def __init__(self, model, pick):
-        super().__init__()
-        self.model, self.pick = model, pick
-
-    def forward(self, x):
-        return self.pick(self.model(x))
-
-
-def image_model(name, batch):
-    import torchvision
-
-    settings = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
-    return getattr(torchvision.models, name)(weights=None, **settings).eval(), torch.randn(batch, 3, 224, 224)
-
-
-def text_model(name, batch):
-    import transformers as tf
-
-    makers = {
-        "bert": lambda: tf.BertModel(tf.BertConfig(attn_implementation="eager"), add_pooling_layer=False),
-        "roberta": lambda: tf.RobertaModel(tf.RobertaConfig(attn_implementation="eager"), add_pooling_layer=False),
-        "distilbert": lambda: tf.DistilBertModel(tf.DistilBertConfig(attn_implementation="eager")),
-        "electra": lambda: tf.ElectraModel(tf.ElectraConfig(attn_implementation="eager")),
-        "gpt2": lambda: tf.GPT2LMHeadModel(tf.GPT2Config(attn_implementation="eager", use_cache=False)),
-    }
-    model = makers[name]().eval()
-    return Picked(model, lambda out: out[0]), torch.randint(0, 1000, (batch, TOKENS))
 
 
 def made(name, batch):
+    import torchvision
+
     torch.manual_seed(0)
-    return image_model(name, batch) if name in IMAGES else text_model(name, batch)
+    settings = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
+    return getattr(torchvision.models, name)(weights=None, **settings).eval(), torch.randn(batch, 3, 224, 224)
 
 
 def exported(name, batch, folder):
@@ -81,14 +50,12 @@ class Engine:
 
 
 class Torch:
-    """A CUDA graph of the model in float16, images with channels last."""
+    """A CUDA graph of the model in float16, with channels last."""
 
     def __init__(self, name, batch, compiles):
         model, x = made(name, batch)
-        model = model.half().cuda()
-        x = x.cuda()
-        if name in IMAGES:
-            model, x = model.to(memory_format=torch.channels_last), x.half().to(memory_format=torch.channels_last)
+        model = model.half().cuda().to(memory_format=torch.channels_last)
+        x = x.half().cuda().to(memory_format=torch.channels_last)
         self.least = float("inf")
         with torch.inference_mode():
             run = torch.compile(model, mode="max-autotune-no-cudagraphs") if compiles else model
@@ -127,7 +94,7 @@ def measured(name, options, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--models", nargs="*", default=IMAGES + TEXTS)
+    parser.add_argument("--models", nargs="*", default=IMAGES)
     parser.add_argument("--compile", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--batch", type=int, default=1)

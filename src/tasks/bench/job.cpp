@@ -191,7 +191,7 @@ class BenchJob {
     exec::SessionOptions session = request_.session;
     session.on_layer = layer_counter(observer_);
     if (&side != &bench().sides[0]) session.values.clear();
-    // They decide which model the backend gets, too.
+    // Words of a side decide which model the backend gets, too.
     for (const exec::SettingChange& change : exec::BackendWords::parse(side.backend).changes) {
       change.apply(session.settings);
     }

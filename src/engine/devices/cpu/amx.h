@@ -30,7 +30,7 @@ template <int kNumber>
   asm volatile("tilezero %%tmm%c0" : : "i"(kNumber));
 }
 
-// What the words of rows are; those of panels are codes with a sign, or pairs of bfloat16.
+// Kinds of words of rows; those of panels are codes with a sign, or pairs of bfloat16.
 enum class Words : uint8_t { plain_codes, signed_codes, pairs };
 
 template <Words kKind, int kSum, int kRow, int kPanel>

@@ -38,7 +38,7 @@ Implementations make_product_kernels(const Libraries& libraries) {
     if (libraries.onednn == nullptr) return;
     all.push_back(std::make_unique<OneDnn>(name, *libraries.onednn, maker, lister, yielder));
   };
-  const bool are_first = code_kernels(false).codes == 4;  // those of codes, which are mostly faster then
+  const bool are_first = code_kernels(false).codes == 4;  // kernels of codes are mostly faster then
   all.push_back(winograd_layers());
   if (!are_first) all.push_back(exact_winograd_layers());
   all.push_back(depthwise_layers());

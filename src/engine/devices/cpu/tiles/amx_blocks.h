@@ -43,7 +43,7 @@ class AmxBlocks {
     size_t count = 1;
     float* sums = nullptr;
     size_t rows() const { return all[0].rows + (count > 1 ? all[1].rows : 0); }
-    // Of the sums: where those of the second strip begin.
+    // The place at which the sums of the second strip begin.
     size_t second() const { return all[0].left_out + all[0].rows - all[1].left_out; }
   };
   // The tiles of a strip, behind each other.
@@ -80,7 +80,7 @@ class AmxBlocks {
   size_t row_ = 0;             // of the next group
   size_t given_ = 0;           // blocks of this one
   size_t blocks_ = 0;          // of this one
-  const std::byte* ahead_;     // what is fetched next
+  const std::byte* ahead_;     // fetched next
   int64_t stride_ = -1;        // of all rows, where they have one step; -1: of some
   bool follows_runs_ = false;  // of rows that lie at equal distances: no strip has rows of two of them
   size_t words_, deep_;        // of a row, and its tiles

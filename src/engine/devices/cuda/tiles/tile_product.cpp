@@ -96,7 +96,7 @@ class TileWriter {
     constexpr int64_t kTilePad = 8;  // of tiles.cu
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
-    // Where a processor has room beside a block, and no more blocks than processors wait for the end of the launch
+    // Blocks that begin early take room: no more of them than processors wait for the end of the launch
     // before.
     launch.begins_early =
         bytes_of(product_) < int64_t{sizeof(float)} && tiles() * shape_.splits <= programs.card().multiprocessors();
