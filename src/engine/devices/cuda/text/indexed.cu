@@ -13,11 +13,13 @@
 DEVICE T combined(T a, T b) {
 #if kIsFloat
   const float x = widened(a), y = widened(b);
+  if (kReduction == SUM) return Narrow<T>::of(x + y);
+  if (kReduction == PRODUCT) return Narrow<T>::of(x * y);
 #else
   const T x = a, y = b;
+  if (kReduction == SUM) return exact_add(x, y);
+  if (kReduction == PRODUCT) return exact_multiply(x, y);
 #endif
-  if (kReduction == SUM) return Narrow<T>::of(exact_add(x, y));
-  if (kReduction == PRODUCT) return Narrow<T>::of(exact_multiply(x, y));
   if (x != x || y != y) return x != x ? a : b;
   return (kReduction == LARGEST ? y > x : y < x) ? b : a;
 }
