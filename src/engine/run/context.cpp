@@ -51,7 +51,7 @@ Context::Context(const Program& program, const ContextPlace& place, bool profile
     if (!step.kernel) continue;
     if (step.device == 0) {
       last_kernel_ = calls_.size() - 1;
-      if (first_kernel_ == 0) first_kernel_ = last_kernel_;
+      if (!first_kernel_) first_kernel_ = last_kernel_;
     }
     const auto moves = [&](const std::optional<size_t>& slot) {
       return slot && may_move(program.slots()[program.slots()[*slot].base.value_or(*slot)].place);
@@ -157,6 +157,8 @@ void Context::run_steps() {
 void Context::take_device_seconds() {
   constexpr size_t kIntervals = 3;
   const std::vector<double> seconds = sides_[0].queue->seconds();
+  device_seconds_.reset();
+  if (!first_kernel_ || seconds.size() < kIntervals) return;
   const auto* const last = seconds.data() + (seconds.size() - kIntervals);
   device_seconds_ = {last[0], last[1], last[2]};
 }

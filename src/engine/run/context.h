@@ -131,8 +131,8 @@ class Context {
   FloatRules caller_rules_ = FloatRules::current();               // kept by all but kernels, which flush
   std::vector<double> step_seconds_;
   bool times_device_ = false;
-  size_t first_kernel_ = 0;  // steps of the first device
-  size_t last_kernel_ = 0;
+  std::optional<size_t> first_kernel_;  // steps of the first device
+  std::optional<size_t> last_kernel_;
   std::optional<DeviceSeconds> device_seconds_;
   double seconds_ = 0;
 };
