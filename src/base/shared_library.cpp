@@ -56,6 +56,12 @@ SharedLibrary SharedLibrary::open(const std::filesystem::path& path) {
   return SharedLibrary(handle, path_of(handle, path));
 }
 
+std::optional<SharedLibrary> SharedLibrary::opened(const char* name) {
+  void* const handle = ::dlopen(name, RTLD_NOW | RTLD_NOLOAD);
+  if (handle == nullptr) return std::nullopt;
+  return SharedLibrary(handle, name);
+}
+
 void* SharedLibrary::find(const char* symbol) const { return dlsym(handle_, symbol); }
 
 FloatModeGuard::FloatModeGuard() : mode_(float_mode()) {}

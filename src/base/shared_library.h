@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 
 namespace assay {
 
@@ -12,6 +13,9 @@ class SharedLibrary {
  public:
   // `path`: of a file, or a bare name for the system's loader. Error (backend) with the loader's reason.
   static SharedLibrary open(const std::filesystem::path& path);
+
+  // One that somebody in this process has opened already; nullopt: nobody has.
+  static std::optional<SharedLibrary> opened(const char* name);
 
   // The address of a symbol; null if there is none.
   void* find(const char* symbol) const;

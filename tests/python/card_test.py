@@ -102,6 +102,24 @@ def test_reads_arrays_of_others_where_they_lie():
         session.run(None, {"x": cuda.DeviceArray(x.shape, np.int32), "w": w})
 
 
+def test_an_engine_on_the_processor_refuses_memory_of_the_card():
+    import assay.tensorrt as trt
+
+    os.environ["ASSAY_DEVICE"] = "cpu"  # of sessions from here on
+    try:
+        context = built_engine().create_execution_context()
+        from assay.compat import cudart
+
+        buffers = Buffers(cudart)
+        recorder = []
+        context.error_recorder = type("Recorder", (trt.IErrorRecorder,),
+                                      {"report_error": lambda self, code, text: recorder.append(str(text))})()
+        assert not context.execute_v2([buffers.at[name] for name in ("x", "w", "z")])
+        assert any("is that of a card" in text for text in recorder), recorder
+    finally:
+        os.environ["ASSAY_DEVICE"] = "cuda"
+
+
 def test_knows_the_card():
     from assay import cuda
     from assay.compat import cudart

@@ -7,6 +7,7 @@
 
 #include "backends/engine/setting_names.h"
 #include "base/error.h"
+#include "base/shared_library.h"
 #include "base/text.h"
 #include "engine/devices/cuda/device.h"
 #include "engine/devices/cuda/nvrtc/library.h"
@@ -107,6 +108,19 @@ std::shared_ptr<const engine::cuda::Card> usual_card() {
   const Driver* const driver = Driver::find(reason);
   if (driver == nullptr) fail_without_driver(*asked.card, reason);
   return std::make_shared<const Card>(*driver, *asked.card);
+}
+
+void refuse_card_memory(uint64_t address) {
+  const std::optional<SharedLibrary> driver = SharedLibrary::opened("libcuda.so.1");
+  if (!driver) return;
+  using Ask = engine::cuda::Result (*)(void*, int, engine::cuda::DevicePointer);
+  const auto ask = reinterpret_cast<Ask>(driver->find("cuPointerGetAttribute"));
+  unsigned kind = 0;
+  const bool is_known = ask != nullptr && ask(&kind, engine::cuda::kKindOfMemory, address) == engine::cuda::kSuccess;
+  if (!is_known || kind != engine::cuda::kMemoryOfCard) return;
+  fail(ErrorCode::unsupported,
+       "the memory at {:#x} is that of a card, and the engine computes on the processor: ask for the device cuda",
+       address);
 }
 
 std::vector<exec::DeviceProbe> examine_cards(const exec::LibrarySearch& search) {

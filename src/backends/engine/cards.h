@@ -19,6 +19,8 @@ bool asks_for_card(const exec::Settings& settings);
 std::shared_ptr<const engine::Device> find_card(const exec::SessionOptions& options, Diagnostics& findings);
 // The card that the environment names, without a compiler for it; null: none. Error (unsupported) likewise.
 std::shared_ptr<const engine::cuda::Card> usual_card();
+// Error (unsupported) if the address is one of a card, whose driver somebody in this process uses.
+void refuse_card_memory(uint64_t address);
 // All cards of this machine; one without a name that says why there is none.
 std::vector<exec::DeviceProbe> examine_cards(const exec::LibrarySearch& search);
 

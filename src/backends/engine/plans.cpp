@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "backends/engine/cards.h"
 #include "backends/engine/setting_names.h"
 #include "base/checksum.h"
 #include "base/error.h"
@@ -108,6 +109,7 @@ tensor::StoragePtr Plans::placed(const tensor::Tensor& value) const {
 
 tensor::StoragePtr Plans::lent(uint64_t address, uint64_t size_bytes) const {
   const engine::Device& device = devices_->first();
+  if (device.is_host()) refuse_card_memory(address);
   const std::optional<engine::Buffer> memory = device.lent(address, size_bytes);
   return memory ? std::make_shared<engine::DeviceStorage>(engine::DeviceStorage::Place{device, *memory}) : nullptr;
 }
