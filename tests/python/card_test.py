@@ -1,6 +1,7 @@
 """Runs on a card: inputs and outputs by address, streams, and arrays of others. The card is one whose kernels the host
 runs, or with CARD=real that of the machine."""
 
+import ctypes
 import os
 import subprocess
 import sys
@@ -86,6 +87,32 @@ def test_enqueues_on_the_callers_stream():
     buffers.asked(cudart.cudaStreamDestroy(stream))
 
 
+class Tensor(ctypes.Structure):
+    """DLManagedTensor."""
+
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int), ("device_id", ctypes.c_int), ("rank", ctypes.c_int),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                ("offset", ctypes.c_uint64), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p)]
+
+
+class DlpackArray:
+    """Floats on the card that only DLPack tells of."""
+
+    def __init__(self, array):
+        self.array = array
+        self.shape = (ctypes.c_int64 * len(array.shape))(*array.shape)
+        self.tensor = Tensor(array.ptr, 2, 0, len(array.shape), 2, 32, 1, self.shape, None, 0, None, None)
+
+    def __dlpack_device__(self):
+        return 2, 0
+
+    def __dlpack__(self, **settings):
+        make = ctypes.pythonapi.PyCapsule_New
+        make.restype, make.argtypes = ctypes.py_object, [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p]
+        return make(ctypes.addressof(self.tensor), b"dltensor", None)
+
+
 def test_reads_arrays_of_others_where_they_lie():
     import onnx.parser
 
@@ -98,6 +125,7 @@ def test_reads_arrays_of_others_where_they_lie():
         x, w = drawn(seed)
         array = cuda.DeviceArray(x.shape, x.dtype).copy_from(x)
         expect_close(session.run(None, {"x": array, "w": w})[0], x, w)
+        expect_close(session.run(None, {"x": DlpackArray(array), "w": w})[0], x, w)
     with checks.raises(PolygraphyException, "elements of int32"):
         session.run(None, {"x": cuda.DeviceArray(x.shape, np.int32), "w": w})
 
