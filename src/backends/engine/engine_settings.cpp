@@ -34,8 +34,7 @@ std::vector<exec::Setting> device_settings() {
   return {
       {.name = kDevice,
        .help = "where layers run: cpu, cuda (the first card) or cuda:N; default: $ASSAY_DEVICE, or else cpu; several, "
-               "joined by "
-               "commas, are sides that are compared. Layers "
+               "joined by commas, are sides that are compared. Layers "
                "without a kernel for a card run on the processor"},
   };
 }

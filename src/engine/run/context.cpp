@@ -99,8 +99,7 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
   bind_to_arenas();
   take_inputs(inputs);
   make_outputs(places);
-  is_lent_anew_ = lent_.take(datums_);
-  if (lent_.is_read_on_host(datums_)) wait_for_all();  // the caller's work that makes it
+  if (has_devices()) take_lent_memory();
   step_seconds_.clear();
   const Stopwatch watch;
   try {
@@ -111,6 +110,7 @@ void Context::run(std::span<const ops::InputDatum> inputs, std::span<const ir::V
     throw;
   }
   seconds_ = watch.seconds();
+  is_lent_anew_ = false;
   for (const ir::ValueId value : wanted) {
     const std::optional<size_t> slot = program_.slot_of(value);
     if (!slot)
@@ -161,6 +161,11 @@ void Context::take_device_seconds() {
   if (!first_kernel_ || seconds.size() < kIntervals) return;
   const auto* const last = seconds.data() + (seconds.size() - kIntervals);
   device_seconds_ = {last[0], last[1], last[2]};
+}
+
+void Context::take_lent_memory() {
+  if (lent_.take(datums_)) is_lent_anew_ = true;
+  if (lent_.is_read_on_host(datums_)) wait_for_all();  // the caller's work that makes it
 }
 
 void Context::follow(std::optional<uint64_t> stream) {

@@ -81,6 +81,7 @@ class Context {
   const DeviceStorage& shared(size_t slot);
   void set_arguments(const Step& step, Arguments& arguments);
   void rebind(size_t index);
+  void take_lent_memory();
   void run_steps();
   void take_device_seconds();
   void wait_for(size_t device);
@@ -117,7 +118,7 @@ class Context {
   };
   std::vector<Side> sides_;
   LentMemory lent_;
-  bool is_lent_anew_ = false;                                     // other memory than in the last run
+  bool is_lent_anew_ = false;                                     // other memory than in the last run that succeeded
   bool is_following_ = false;                                     // a stream of the caller
   bool waits_for_each_ = false;                                   // so that an error names its layer
   std::map<size_t, Buffer> constants_;                            // by slot, of devices that are not the host

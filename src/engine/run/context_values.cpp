@@ -30,7 +30,7 @@ void Context::take_inputs(std::span<const ops::InputDatum> inputs) {
     const ir::TensorId fallback = model[slot.value].constant;
     if (given != inputs.end()) {
       datums_[i] = given->datum;
-      const bool is_callers = !program_.is_part() && datums_[i].is_tensor();
+      const bool is_callers = has_devices() && !program_.is_part() && datums_[i].is_tensor();
       const DeviceStorage* const lent = is_callers ? as_device_storage(datums_[i].tensor()) : nullptr;
       if (lent != nullptr) lent->renew();  // other elements lie there
     } else if (fallback.valid() && !model[fallback].sparse)

@@ -139,6 +139,24 @@ TEST(LentMemory, WorkOnAStreamOfTheCallerIsNotWaitedForWhereTheHostHasNoPartInIt
   EXPECT_EQ(difference(on_far.run(context, other), on_far.expected(other), 1e-6), "");
 }
 
+// Kernels that the failed run has not reached still have the addresses of the run before it.
+TEST(LentMemory, OfARunThatFailedIsBoundInTheNextOne) {
+  OnFar on_far(kSum);
+  Context context(on_far.program(), {}, false);
+  LentRun lent(on_far, context);
+  Lent x(on_far, 6), w(on_far, 6), y(on_far, 6), other_x(on_far, 6), other_w(on_far, 6);
+  lent.run({&x, &w}, y, testing_support::sine);
+  std::vector<ops::InputDatum> given = testing_support::drawn_inputs(on_far.model(), testing_support::sine);
+  given[0].datum = tensor::Tensor(tensor::DType::float32, {2, 3}, other_x.storage());
+  given[1].datum = tensor::Tensor(tensor::DType::float32, {3, 2}, other_w.storage());
+  const std::vector<ir::ValueId> wanted = testing_support::outputs_of(on_far.model());
+  EXPECT_THROW(context.run(given, wanted, [](ir::ValueId, const auto&) {},
+                           {{wanted[0], OutputPlace{tensor::DType::float32, {2, 3}, {}, y.storage()}}}),
+               Error);
+  lent.run({&other_x, &other_w}, y, other);
+  EXPECT_EQ(lent.difference_of(y, other), "");
+}
+
 TEST(LentMemory, OfAnotherTypeOrShapeIsRefused) {
   OnFar on_far(kSum);
   Context context(on_far.program(), {}, false);

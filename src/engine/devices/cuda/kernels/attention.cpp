@@ -73,6 +73,8 @@ class AttentionWriter {
     writer_.constant("kDepth", g_.depth);
     writer_.constant("kWidth", g_.width);
     writer_.constant("kQueryWarps", query_warps);
+    writer_.constant("kKeyTile", kKeyTile);
+    writer_.constant("kPad", kPad);
     writer_.constant("kKeyWarps", kWarps / query_warps);
     writer_.divisor("kTiles", tiles_of(queries));
     add_places();

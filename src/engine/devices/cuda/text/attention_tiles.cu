@@ -1,12 +1,11 @@
 // softmax(q * k * scale + mask) * v on tensor cores: a block takes 16 queries for each of kQueryWarps warps, and all keys
 // in tiles, of which each of kKeyWarps warps takes its part; what these find is joined in their order at the end.
 #define kQueries (16 * kQueryWarps)
-#define kKeyTile 64
 #define kWarpKeys (kKeyTile / kKeyWarps)
 #define kKeyColumns (kWarpKeys / 8)
 #define kOutColumns (kWidth / 8)
-#define kKStride (kDepth + 8)  // rows that are read at once lie in other banks
-#define kVStride (kWidth + 8)
+#define kKStride (kDepth + kPad)  // rows that are read at once lie in other banks
+#define kVStride (kWidth + kPad)
 #define kJoinStride (kWidth + 2)
 
 // Rows of a matrix into shared memory, with zeros in the place of those that are not there.

@@ -2,7 +2,7 @@
 // results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
 // the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie:
 // kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned, kRightIsConstant;
-// kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
+// kTilePad; kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 #define kWarps (kWarpRows * kWarpColumns)  // of a tile; kWarpDepth such groups share each step of the depth
 #define kThreads (32 * kWarps * kWarpDepth)
 #define kPack (16 / (int)sizeof(T))
@@ -319,8 +319,8 @@ DEVICE float exact_sum(const Work& work, int m, int n, int begin, int end) {
 }
 #endif
 
-// Elements from row to row of a tile of sums: rows that are written at once lie in other banks.
-#define kTileStride (kColumns + 8)
+// Elements from row to row of a tile of sums.
+#define kTileStride (kColumns + kTilePad)
 
 #if kSplits > 1
 // Writes the sums of a part of the depth. True for the last block of a tile, whose tile then has the sums of all parts,

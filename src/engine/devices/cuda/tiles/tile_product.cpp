@@ -17,6 +17,7 @@ namespace assay::engine::cuda {
 namespace {
 
 constexpr int64_t kPackBytes = 16;
+constexpr int64_t kTilePad = 8;  // elements behind a row of a tile of sums, so that rows begin in other banks
 
 int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
 bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
@@ -93,7 +94,6 @@ class TileWriter {
                    static_cast<unsigned>(grid()[2] * shape_.splits)};
     const int64_t stages = int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
                            step_bytes(product_, shape_.tf32_products);
-    constexpr int64_t kTilePad = 8;  // of tiles.cu
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
     // Blocks that begin early take room: no more of them than processors wait for the end of the launch
@@ -130,6 +130,7 @@ class TileWriter {
     set("kWarpColumns", shape_.warp_columns);
     set("kWarpDepth", warp_depth());
     set("kStages", stages_of(product_, shape_));
+    set("kTilePad", kTilePad);
     set("kSplits", shape_.splits);
     set("kZeroCode", product_.zero_code);
     set("kIsWindow", product_.windows ? 1 : 0);
