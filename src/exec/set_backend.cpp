@@ -91,9 +91,8 @@ BackendWords BackendWords::parse(std::string_view text) {
       } else {
         if (has_device) known.insert(known.end(), {std::string(kProcessor), std::string(kCard)});
         const std::optional<std::string> near = did_you_mean(word, known);
-        throw Error(ErrorCode::usage, fmt::format("`{}` has no setting `{}`{}", words.backend, printable(word),
-                                                  near ? fmt::format("; did you mean `{}`?", *near) : ""))
-            .about("against");
+        fail(ErrorCode::usage, "`{}` has no setting `{}`{}", words.backend, printable(word),
+             near ? fmt::format("; did you mean `{}`?", *near) : "");
       }
     }
   }

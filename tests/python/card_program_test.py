@@ -54,6 +54,8 @@ def test_the_engine_is_a_side_on_each_device():
     text = assay("bench", "net.onnx", "--ref", "--against", "engine:cuda,engine:cpu:bf16", "--duration", "0.02")
     assert "engine:cuda / ref" in text and "engine:cpu:bf16 / ref" in text, text
     assert "no setting `cudo`; did you mean `cuda`?" in assay("bench", "net.onnx", "--against", "engine:cudo", expected=2)
+    text = assay("run", "net.onnx", "--engine", "--device", "cuda,gpu", expected=2)
+    assert "`engine` has no setting `gpu`" in text and "--against" not in text, text
 
 
 def test_capability_names_layers_that_the_card_leaves_to_the_processor():

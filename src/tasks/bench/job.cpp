@@ -47,6 +47,12 @@ void summarize(results::BenchSide& side, std::span<const double> percentiles) {
   if (side.wall_seconds > 0) side.throughput = static_cast<double>(side.samples.size()) / side.wall_seconds;
 }
 
+void check_rival(const std::string& rival) {
+  const auto made = attempt([&] { return exec::make_backend(rival) != nullptr; });
+  const Error* const error = std::get_if<Error>(&made);
+  if (error != nullptr) throw exec::has_words(rival) ? Error(*error).about("against") : *error;
+}
+
 // One measurement, from the checked request to the result.
 class BenchJob {
  public:
@@ -279,7 +285,7 @@ void check_bench(const BenchRequest& request) {
   if (!is_time(request.warm_up_seconds)) refuse("warm_up", expected);
   if (!is_time(request.idle_seconds)) refuse("idle_time", expected);
   if (!is_time(request.sleep_seconds)) refuse("sleep_time", expected);
-  for (const std::string& rival : request.rivals) static_cast<void>(exec::make_backend(rival));
+  for (const std::string& rival : request.rivals) check_rival(rival);
   if (request.iterations == 0) refuse("iterations", "expected at least 1, found 0");
   if (request.streams == 0 || request.streams > kMostStreams) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
