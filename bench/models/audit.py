@@ -25,9 +25,16 @@ DEVIATING = {("openvino", "doubles"): "computes in float32", ("openvino", "spect
 HIDDEN = ("half_layer",)
 
 
+def sides_on(device):
+    engine = ["--engine", "--device", device]
+    return {device: engine, **{f"{device} {word}": [*engine, word] for word in ("--strict", "--tf32", "--fp16", "--bf16")}}
+
+
 class Audit:
-    def __init__(self, program, folder):
+    def __init__(self, program, folder, device=None):
         self.program, self.folder = program, pathlib.Path(folder)
+        self.engine = ["--engine", "--device", device] if device else ["--onnxrt"]
+        self.sides = sides_on(device) if device else SIDES
         self.faults = []
 
     def assay(self, *words):
@@ -57,8 +64,8 @@ class Audit:
 
     def sound(self, draws, seed):
         """One row for each side: layers, layers accused by `run`, models accused by `debug accuracy`, undecided, refused."""
-        rows = {side: collections.Counter() for side in SIDES}
-        for (side, words), kind, number in itertools.product(SIDES.items(), SOUND, range(draws)):
+        rows = {side: collections.Counter() for side in self.sides}
+        for (side, words), kind, number in itertools.product(self.sides.items(), SOUND, range(draws)):
             if (side, kind) in DEVIATING:
                 continue
             net = draw(kind, number, seed)
@@ -83,7 +90,7 @@ class Audit:
             feeds = {"x": facts.pop("feeds", rng.normal(size=shape).astype(np.float32))}
             onnx.save(renamed(faulty) if number % 2 else faulty, str(self.folder / "faulty.onnx"))
             given = self.save(model, feeds, values_of(faulty, feeds))
-            for how, words in (("--other", ["--onnxrt", "--other", self.folder / "faulty.onnx"]),
+            for how, words in (("--other", [*self.engine, "--other", self.folder / "faulty.onnx"]),
                                ("--load-outputs", ["--load-outputs", self.folder / "values.npz"])):
                 _, report = self.assay("debug", "accuracy", *given, *words, "--no-remedies")
                 self.note(rows[how], f"{kind} {number} {how}", model, name, report and report["first_guilty"], (kind, facts))

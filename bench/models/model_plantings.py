@@ -116,9 +116,9 @@ class ModelCase(Case):
         return self.its.path
 
     def draw(self):
-        faulty = onnx.ModelProto()
-        faulty.CopyFrom(self.model)
-        getattr(self, f"plant_{self.kind}", self.plant)(faulty)
+        self.faulty = onnx.ModelProto()
+        self.faulty.CopyFrom(self.model)
+        getattr(self, f"plant_{self.kind}", self.plant)(self.faulty)
         return bool(self.guilty) or self.values is not None or self.other is not None
 
     def plant(self, faulty, kind=None):

@@ -60,16 +60,16 @@ class Case:
     def __init__(self, kind, rng):
         self.kind, self.rng = kind, rng
         self.guilty, self.more = [], []
-        self.values, self.other = None, None
+        self.values, self.other, self.faulty = None, None, None
 
     def draw(self):
         builders = BUILDERS.get(self.kind, [convnet, transformer, quantised, looped])
         net = builders[int(self.rng.integers(len(builders)))](self.rng)
         self.net, self.model = net, net.model()
         self.feeds = {"x": self.rng.normal(size=net.shape).astype(net.dtype)}
-        faulty = onnx.ModelProto()
-        faulty.CopyFrom(self.model)
-        getattr(self, f"plant_{self.kind}", self.plant)(faulty)
+        self.faulty = onnx.ModelProto()
+        self.faulty.CopyFrom(self.model)
+        getattr(self, f"plant_{self.kind}", self.plant)(self.faulty)
         return bool(self.guilty) or self.kind in CLEAN
 
     def plant(self, faulty):
@@ -149,10 +149,10 @@ class Case:
         level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL
         self.values = values_of(faulty, self.feeds, level, everything=False)
 
-    def judge(self, program, folder):
+    def judge(self, program, folder, device=None):
         inputs = folder / "inputs.npz"
         np.savez(inputs, **self.feeds)
-        return self.verdict([program, "debug", "accuracy", self.path(folder), "--load-inputs", inputs, *self.side(folder)],
+        return self.verdict([program, "debug", "accuracy", self.path(folder), "--load-inputs", inputs, *self.side(folder, device)],
                             folder)
 
     def path(self, folder):
@@ -160,11 +160,12 @@ class Case:
         onnx.save(self.model, str(folder / "model.onnx"))
         return folder / "model.onnx"
 
-    def side(self, folder):
-        """What is judged: another model on the reference, or values."""
-        if self.other is not None:
-            onnx.save(self.other, str(folder / "other.onnx"))
-            return ["--other", folder / "other.onnx"]
+    def side(self, folder, device=None):
+        """What is judged: another model on the reference, or values; or the faulty model on a device of the engine."""
+        other = self.other if device is None else self.faulty if self.other is None else self.other
+        if other is not None:
+            onnx.save(other, str(folder / "other.onnx"))
+            return ["--other", folder / "other.onnx", *(["--engine", "--device", device] if device else [])]
         np.savez(folder / "side.npz", **self.values)
         return ["--load-outputs", folder / "side.npz"]
 

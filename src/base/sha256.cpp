@@ -53,7 +53,7 @@ void add_block(std::string_view block, State& state) {
 
 }  // namespace
 
-std::array<uint8_t, 32> sha256(std::string_view text) {
+Digest sha256(std::string_view text) {
   State state = {0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a, 0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19};
   const uint64_t bits = uint64_t{text.size()} * 8;
   size_t at = 0;
@@ -63,9 +63,22 @@ std::array<uint8_t, 32> sha256(std::string_view text) {
   end.resize(end.size() <= 56 ? 56 : 120, '\0');
   for (unsigned shift = 64; shift > 0; shift -= 8) end += static_cast<char>(bits >> (shift - 8));
   for (size_t i = 0; i < end.size(); i += 64) add_block(std::string_view(end).substr(i, 64), state);
-  std::array<uint8_t, 32> digest{};
+  Digest digest{};
   for (size_t i = 0; i < digest.size(); ++i) digest[i] = static_cast<uint8_t>(state[i / 4] >> (24 - 8 * (i % 4)));
   return digest;
+}
+
+Digest keyed_sha256(std::string_view key, std::string_view text) {
+  constexpr size_t kBlock = 64;
+  const auto text_of = [](const Digest& digest) { return std::string(digest.begin(), digest.end()); };
+  std::string own = key.size() > kBlock ? text_of(sha256(key)) : std::string(key);
+  own.resize(kBlock, '\0');
+  const auto mixed = [&](char with) {
+    std::string block = own;
+    for (char& c : block) c = static_cast<char>(c ^ with);
+    return block;
+  };
+  return sha256(mixed('\x5c') + text_of(sha256(mixed('\x36').append(text))));
 }
 
 }  // namespace assay

@@ -19,6 +19,7 @@ ROOT = pathlib.Path(__file__).parents[2]
 sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench"), str(ROOT / "tests" / "interop")]
 import make_models  # noqa: E402
 import make_node_tests  # noqa: E402
+import lives  # noqa: E402
 from conformance_exceptions import EXCEPTIONS  # noqa: E402
 
 WORKERS = min(12, os.cpu_count() or 1)
@@ -144,11 +145,17 @@ def main():
     if "cuda:0   | usable" not in output:
         report.add("there is no card to test on")
         return 3
+    folder = options.folder / "models"
+    made = [make_models.make(folder, name) for name in options.models[:2]]
     parts = [("operator cases", lambda: operator_cases(options.build)),
              ("tests of ONNX", lambda: onnx_tests(options.build, options.folder / "onnx")),
              ("random graphs", lambda: random_graphs(options.build)),
              ("views", lambda: views(options.build, options.folder / "views")),
-             ("benchmark models", lambda: models(options.build, options.folder / "models", options.models))]
+             ("benchmark models", lambda: models(options.build, folder, options.models)),
+             ("launches that begin early", lambda: lives.delays(run, options.build, options.folder, made)),
+             ("plans in other processes", lambda: lives.plans(run, options.build, options.folder, made)),
+             ("compute-sanitizer", lambda: lives.sanitizer(run, options.build, ROOT / "tests" / "cases")),
+             ("lifetimes", lambda: lives.lifetimes(made[0]))]
     for name, part in parts:
         if options.only and not any(word in name for word in options.only):
             continue

@@ -14,10 +14,11 @@ MODEL = """<ir_version: 8, opset_import: ["" : 17]> g (float[4,8] x, float[8,4] 
   a = Exp(x) b = MatMul(a, w) z = Softmax(b) }"""
 
 
-def assay(*arguments, expected=0):
-    """What the program prints."""
+def assay(*arguments, expected=0, changed=None):
+    """What the program prints, with some environment variables changed."""
     with host_card.environment() as variables:
-        done = subprocess.run([os.environ["ASSAY"], *arguments], env=variables, capture_output=True, text=True, check=False)
+        done = subprocess.run([os.environ["ASSAY"], *arguments], env={**variables, **(changed or {})}, capture_output=True,
+                              text=True, check=False)
     assert done.returncode == expected, f"{arguments}: {done.returncode}\n{done.stdout}\n{done.stderr}"
     return done.stdout + done.stderr
 
@@ -87,6 +88,42 @@ def test_a_plan_runs_in_another_process():
     assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda")
     text = assay("bench", "--loadEngine=net.plan", "--device", "cuda", "--duration=0.02")
     assert "H2D Latency" in text, text
+
+
+def test_the_kernels_of_a_plan_run_if_this_user_built_it():
+    own = {"XDG_CONFIG_HOME": os.path.abspath("own")}
+    assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda", changed=own)
+    key = "own/assay/plan.key"
+    assert os.stat(key).st_mode & 0o777 == 0o600 and os.stat(key).st_size == 32
+
+    os.mkdir("driver")
+    os.symlink(os.path.join(os.environ["ASSAY_BIN_DIR"], "libhost_cuda.so"), "driver/libcuda.so.1")
+    bare = {"LD_LIBRARY_PATH": os.path.abspath("driver"), "ASSAY_NVRTC": "/none", "ASSAY_CUBIN_CACHE": os.path.abspath("cache")}
+
+    def run(folder, *options, expected=0):
+        changed = {**bare, "XDG_CONFIG_HOME": os.path.abspath(folder)}
+        return assay("run", "net.plan", "--engine", "--device", "cuda", *options, expected=expected, changed=changed)
+
+    assert "not compiled by this user" not in run("own")
+    text = run("other", expected=3)  # no seal, and nothing to compile with
+    assert "no kernel for the card can be compiled" in text, text
+    assert "kernels were not compiled by this user: they are compiled anew, unless the plan is trusted (--trust-plan)" in text, text
+    run("other", "--trust-plan")
+    os.chmod(key, 0o640)
+    run("own", expected=3)
+    os.chmod(key, 0o600)
+    assay("run", "net.onnx", "--engine", "--device", "cuda", expected=3, changed=bare)
+
+
+def test_code_that_was_changed_in_a_plan_is_not_run():
+    own = {"XDG_CONFIG_HOME": os.path.abspath("own")}
+    assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda", changed=own)
+    with open("net.plan", "rb") as file:
+        plan = file.read()
+    at = plan.index(b"\x7fELF")
+    with open("net.plan", "wb") as file:
+        file.write(plan[:at + 100] + bytes([plan[at + 100] ^ 1]) + plan[at + 101:])
+    assert "is damaged" in assay("run", "net.plan", "--engine", "--device", "cuda", expected=2, changed=own)
 
 
 if __name__ == "__main__":

@@ -44,12 +44,18 @@ struct HostKernel {
   Kernel run = nullptr;
   unsigned param_bytes = 0;
 };
+// Kernels have their state in variables: one runs at a time.
+inline void run_alone(Kernel kernel, const uint64_t* params, const unsigned* grid, unsigned threads) {
+  static std::mutex turn;
+  const std::scoped_lock lock(turn);
+  kernel(params, grid, threads);
+}
 struct Work {
   Kernel kernel;
   std::vector<uint64_t> params;
   unsigned grid[3];
   unsigned threads;
-  void run() const { kernel(params.data(), grid, threads); }
+  void run() const { run_alone(kernel, params.data(), grid, threads); }
 };
 struct HostStream {
   bool is_capturing = false;
@@ -138,7 +144,7 @@ inline cuda::Result launch(const cuda::LaunchConfig* config, cuda::Function func
   auto* const stream = as<HostStream*>(config->stream);
   if (stream == nullptr || !stream->is_capturing) {
     ++launches;
-    work.kernel(words, work.grid, work.threads);
+    run_alone(work.kernel, words, work.grid, work.threads);
     return made;
   }
   work.params.assign(words, words + kernel->param_bytes / sizeof(uint64_t));

@@ -8,7 +8,7 @@
 
 namespace assay::testing_support {
 
-inline constexpr const char* kHostMachine = ASSAY_SOURCE_DIR "/tests/simt/machine.inc";
+inline constexpr const char* kHostMachine = ASSAY_HOST_MACHINE;  // compiled beforehand
 
 // True if the kernel itself, behind the helpers of machine.cu, exchanges values between threads.
 inline bool uses_exchange(const std::string& text) {
@@ -27,10 +27,9 @@ inline std::string host_library(const std::string& text, const std::filesystem::
     std::ifstream file(path, std::ios::binary);
     return std::string(std::istreambuf_iterator<char>(file), {});
   };
-  std::ofstream(source) << text;
   const bool has_fibers = text.find("meet(") != std::string::npos && uses_exchange(text);
-  const std::string command = std::string("g++ -std=c++20 -O0 -w -shared -fPIC -ffp-contract=fast -DHOST_FIBERS=") +
-                              (has_fibers ? "true" : "false") + " -include " + kHostMachine + " -o " +
+  std::ofstream(source) << "#define HOST_FIBERS " << (has_fibers ? "true\n" : "false\n") << text;
+  const std::string command = std::string(ASSAY_HOST_COMPILER) + " -shared -include " + kHostMachine + " -o " +
                               library.string() + " " + source.string() + " 2>" + (folder / "log").string();
   const bool is_made = std::system(command.c_str()) == 0;
   log = read(folder / "log");

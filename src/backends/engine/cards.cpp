@@ -16,6 +16,7 @@ namespace assay::backends {
 namespace {
 
 using engine::cuda::Card;
+using engine::cuda::Compiler;
 using engine::cuda::Driver;
 
 // The number that a text is from its beginning to its end.
@@ -56,13 +57,27 @@ constexpr std::string_view kDriverHint = "NVIDIA's driver brings it";
   fail(ErrorCode::unsupported, "there is no device `cuda:{}`: {} ({})", card, reason, kDriverHint);
 }
 
+// In the place of NVRTC where there is none: kernels come from plans.
+class AbsentCompiler final : public Compiler {
+ public:
+  explicit AbsentCompiler(std::string reason) : reason_(std::move(reason)) {}
+  std::string identity() const override { return ""; }
+  std::vector<std::byte> compile(const std::string&, const std::string&) const override {
+    fail(ErrorCode::unsupported, "no kernel for the card can be compiled: {}", reason_);
+  }
+
+ private:
+  std::string reason_;
+};
+
 // A card stays open while the process lives: a context takes a quarter of a second, and sessions share kernels.
 std::shared_ptr<const engine::Device> open_card(const Driver& driver, int number, const exec::LibrarySearch& search) {
   std::string reason;
-  const auto* const compiler = engine::cuda::nvrtc::Library::find(search, reason);
-  if (compiler == nullptr) fail(ErrorCode::unsupported, "no kernel for `cuda:{}` can be compiled: {}", number, reason);
+  const auto* const library = engine::cuda::nvrtc::Library::find(search, reason);
   static std::mutex mutex;
-  static auto& cards = *new std::map<std::pair<int, const void*>, std::shared_ptr<const engine::Device>>();
+  static auto& cards = *new std::map<std::pair<int, const Compiler*>, std::shared_ptr<const engine::Device>>();
+  static auto& lack = *new AbsentCompiler(reason);
+  const Compiler* const compiler = library == nullptr ? &lack : static_cast<const Compiler*>(library);
   const std::scoped_lock lock(mutex);
   std::shared_ptr<const engine::Device>& card = cards[{number, compiler}];
   if (card == nullptr) {

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/engine/execution.h"
+#include "backends/engine/plan_code.h"
 #include "backends/engine/setting_names.h"
 #include "base/error.h"
 #include "base/paths.h"
@@ -123,6 +124,7 @@ std::unique_ptr<exec::Session> open_engine_plan(const std::filesystem::path& pat
   const engine::Manifest& manifest = origin->plan.emplace(engine::open_plan(path)).manifest();
   check_settings_of_plan(options.settings, manifest);
   DevicesPtr devices = find_devices(options, findings);
+  offer_code(*origin->plan, *devices, options.settings.has(setting::kTrustPlan), findings);
   auto plans = std::make_unique<Plans>(*origin->plan, options, devices, findings);
   const std::string difference = engine::machine_difference(manifest.devices, plans->fingerprints());
   const std::string refit = options.settings.text(setting::kRefit);

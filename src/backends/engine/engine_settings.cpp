@@ -134,6 +134,9 @@ std::vector<exec::Setting> plan_settings() {
        .alias = "refitFromOnnx",
        .kind = Kind::input_file,
        .help = "the model whose weights a plan gets; its tactics stay"},
+      {.name = kTrustPlan,
+       .kind = Kind::flag,
+       .help = "run the compiled kernels of a plan that another user built; without it they are compiled anew"},
   };
 }
 

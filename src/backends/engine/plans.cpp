@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "backends/engine/cards.h"
+#include "backends/engine/plan_code.h"
 #include "backends/engine/setting_names.h"
 #include "base/checksum.h"
 #include "base/error.h"
@@ -282,6 +283,7 @@ void Plans::finish(engine::PlanSections& sections) const {
                                 .layers = planned->layers(),
                                 .memory_bytes = planned->memory_bytes()});
   }
+  add_code(sections, *devices_);
   sections.finish(std::move(manifest));
 }
 

@@ -37,5 +37,6 @@ inline constexpr std::string_view kStrip = "strip-plan";
 inline constexpr std::string_view kRefittable = "refittable";
 inline constexpr std::string_view kMarkDebug = "mark-debug";
 inline constexpr std::string_view kRefit = "refit-from";
+inline constexpr std::string_view kTrustPlan = "trust-plan";
 
 }  // namespace assay::backends::setting

@@ -9,6 +9,7 @@
 
 #include "engine/device/fingerprint.h"
 #include "engine/device/kernel.h"
+#include "engine/device/kernel_code.h"
 #include "engine/device/lowering_rules.h"
 #include "engine/layers/layout_rule.h"
 
@@ -68,6 +69,12 @@ class Device {
   // Bytes that are as fast as a cache when they are read again soon enough.
   virtual uint64_t cache_bytes() const = 0;
   virtual Fingerprint fingerprint() const = 0;
+  // Compiles and loads what the kernels made so far lack; until then they do so when they run first.
+  virtual void load_kernels() const {}
+  // Code of the kernels in use; empty: it is part of this program.
+  virtual std::vector<KernelCode> code() const { return {}; }
+  // Code from elsewhere, for kernels that are made as long as somebody holds it.
+  virtual void offer(const KernelCode&) const {}
 };
 
 // Devices of a program in order of preference; the last one is the host. They outlive it.

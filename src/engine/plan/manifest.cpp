@@ -198,6 +198,7 @@ CompiledCode read_code(RecordReader& in) {
   CompiledCode code;
   code.device = in.text();
   code.name = in.text();
+  code.seal = in.text();
   code.section = in.number();
   return code;
 }
@@ -244,7 +245,9 @@ std::vector<std::byte> write_manifest(const Manifest& manifest) {
     out.number(packed.weights).text(packed.form).number(packed.section);
   }
   out.number(manifest.code.size());
-  for (const CompiledCode& code : manifest.code) out.text(code.device).text(code.name).number(code.section);
+  for (const CompiledCode& code : manifest.code) {
+    out.text(code.device).text(code.name).text(code.seal).number(code.section);
+  }
   return out.take();
 }
 

@@ -46,6 +46,7 @@ struct PackedForm {
 struct CompiledCode {
   std::string device;  // Fingerprint::device
   std::string name;
+  std::string seal;  // CodeSeal; empty: the user had no key
   uint64_t section = 0;
 };
 

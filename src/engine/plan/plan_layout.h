@@ -11,7 +11,7 @@ namespace assay::engine {
 
 // The layout of a plan in its file: a header, the sections, their table, a trailer.
 inline constexpr std::array<char, 8> kPlanMagic = {'A', 'S', 'S', 'A', 'Y', 'P', 'L', 'N'};
-inline constexpr uint32_t kPlanVersion = 6;
+inline constexpr uint32_t kPlanVersion = 7;
 inline constexpr uint64_t kSectionAlignment = 64;           // the table is aligned too
 inline constexpr uint64_t kPieceBytes = uint64_t{4} << 20;  // of a section, of which a checksum is one
 

@@ -3,6 +3,7 @@
 #include <map>
 #include <span>
 
+#include "engine/device/kernel_code.h"
 #include "engine/plan/manifest.h"
 #include "engine/plan/plan_writer.h"
 #include "ir/model.h"
@@ -25,9 +26,9 @@ class PlanSections {
   void add_weights(const tensor::Tensor& weights);
   // A form of the weights of that identity. It is not found later if they are not added with a model. Likewise.
   void add_packed(const void* weights, const std::string& form, Bytes bytes);
-  // Code of that name, compiled for a device. The bytes must stay until something else is added.
-  void add_code(const std::string& device, const std::string& name, Bytes bytes) {
-    code_.push_back({device, name, file_.add(SectionKind::code, bytes)});
+  // Code that was compiled for a device. The bytes must stay until something else is added.
+  void add_code(const std::string& device, const KernelCode& code, std::string seal) {
+    code_.push_back({device, code.name, std::move(seal), file_.add(SectionKind::code, code.view())});
   }
   void wait() { file_.wait(); }
   // Fills in what the manifest says of packed weights and code. The plan appears under its name.

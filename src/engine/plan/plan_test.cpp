@@ -57,7 +57,8 @@ class Plan : public testing::Test {
     const std::vector<std::byte> turned(5, std::byte{9});
     sections.add_packed(&manifest, "of nothing", std::vector<std::byte>(3, std::byte{8}));
     sections.add_packed(model[model[w].constant].tensor.bytes().data(), "turned", turned);
-    sections.add_code("far", "kernels", std::vector<std::byte>(70, std::byte{7}));
+    const auto code = std::make_shared<const std::vector<std::byte>>(70, std::byte{7});
+    sections.add_code("far", {"kernels", {code, code->data()}, code->size()}, "a seal");
     manifest.source_weights = sections.add_model(model, true);
     manifest.planned.push_back({.shapes = {{"x", {3, 2}}},
                                 .weights = sections.add_model(model, true),
@@ -218,13 +219,14 @@ TEST(Machine, DifferencesAreNamedButForThreads) {
   EXPECT_EQ(text_of(here[0]), "cpu: processor X 01, instructions avx2, oneDNN 3.1, 2 threads");
 }
 
-TEST_F(Plan, CodeOfADeviceIsFoundByItsName) {
+TEST_F(Plan, CodeOfADeviceLiesInTheFile) {
   const SavedPlan plan = open_plan(path_);
-  const std::optional<Bytes> code = plan.code("far", "kernels");
-  ASSERT_TRUE(code);
-  EXPECT_EQ(std::vector<std::byte>(code->begin(), code->end()), std::vector<std::byte>(70, std::byte{7}));
-  EXPECT_FALSE(plan.code("far", "others"));
-  EXPECT_FALSE(plan.code("cpu", "kernels"));
+  ASSERT_EQ(plan.manifest().code.size(), 1U);
+  const CompiledCode& told = plan.manifest().code[0];
+  EXPECT_EQ(told.device + " " + told.seal, "far a seal");
+  const KernelCode code = plan.code(told);
+  EXPECT_EQ(code.name, "kernels");
+  EXPECT_EQ(std::vector<std::byte>(code.view().begin(), code.view().end()), std::vector<std::byte>(70, std::byte{7}));
 }
 
 TEST(Profile, BoundsThatAreLeftOut) {

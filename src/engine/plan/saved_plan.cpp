@@ -23,11 +23,9 @@ std::optional<size_t> SavedPlan::find(const std::map<std::string, tensor::Shape>
   return static_cast<size_t>(found - manifest_.planned.begin());
 }
 
-std::optional<Bytes> SavedPlan::code(std::string_view device, std::string_view name) const {
-  const auto found = std::ranges::find_if(
-      manifest_.code, [&](const CompiledCode& code) { return code.device == device && code.name == name; });
-  if (found == manifest_.code.end()) return std::nullopt;
-  return file_.section(SectionKind::code, found->section);
+KernelCode SavedPlan::code(const CompiledCode& code) const {
+  return {code.name, file_.shared(SectionKind::code, code.section),
+          file_.section(SectionKind::code, code.section).size()};
 }
 
 void SavedPlan::preset(KeptWeights& packed) const {

@@ -2,6 +2,7 @@
 
 #include <filesystem>
 
+#include "engine/device/kernel_code.h"
 #include "engine/plan/manifest.h"
 #include "engine/plan/plan_file.h"
 #include "engine/weights/packed_weights.h"
@@ -20,8 +21,8 @@ class SavedPlan {
   const ir::Model& source() const { return source_; }
   // The model that was planned for these shapes of the open inputs; nullopt: it was not.
   std::optional<size_t> find(const std::map<std::string, tensor::Shape>& shapes) const;
-  // Code of that name for a device, which lies in the file; nullopt: there is none.
-  std::optional<Bytes> code(std::string_view device, std::string_view name) const;
+  // Code of the manifest, which lies in the file.
+  KernelCode code(const CompiledCode& code) const;
   // Gives the packed weights of the plan, where they lie, to models that were read from it.
   void preset(KeptWeights& packed) const;
 

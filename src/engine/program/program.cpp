@@ -16,6 +16,7 @@ Program::Program(const ir::Model& model, const Devices& devices, const ProgramOp
   for (size_t i = 0; i < devices.host(); ++i)
     uploaded_weights_.push_back(std::make_unique<UploadedWeights>(devices[i], *packed_, *uploaded_));
   ProgramBuilder(*this, options).build();
+  for (size_t i = 0; i < devices.host(); ++i) devices[i].load_kernels();
 }
 
 Program::~Program() = default;

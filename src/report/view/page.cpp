@@ -31,7 +31,7 @@ std::string filled(std::string_view styles, std::string_view data, std::string_v
 }
 
 std::string digest(std::string_view text) {
-  const std::array<uint8_t, 32> bytes = sha256(text);
+  const Digest bytes = sha256(text);
   return "'sha256-" + base64_encode(std::as_bytes(std::span(bytes))) + "'";
 }
 

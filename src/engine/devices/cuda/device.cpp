@@ -101,9 +101,12 @@ class CardDevice final : public Device {
     const int version = card_->driver().version();
     return {.device = "cuda",
             .parts = {{"card", fmt::format("{} with {} processors", card_->name(), card_->multiprocessors())},
-                      {"driver", fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10)},
-                      {"compiler", programs_.compiler().identity()}}};
+                      {"driver", fmt::format("CUDA {}.{}", version / 1000, version % 1000 / 10)}}};
   }
+
+  void load_kernels() const override { programs_.load(); }
+  std::vector<KernelCode> code() const override { return programs_.code(); }
+  void offer(const KernelCode& code) const override { programs_.offer(code); }
 
  private:
   std::shared_ptr<const Card> card_;

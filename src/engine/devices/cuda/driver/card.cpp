@@ -96,23 +96,4 @@ Buffer Card::allocate(uint64_t size_bytes) const {
   return {{first}, size_bytes, std::make_shared<const Piece>(shared_from_this(), first)};
 }
 
-Program::Program(std::shared_ptr<const Card> card, std::span<const std::byte> cubin) : card_(std::move(card)) {
-  card_->enter();
-  card_->driver().check(card_->api().module_load(&module_, cubin.data()), "a compiled kernel");
-  card_->driver().check(card_->api().module_function(&function_, module_, "kernel"), "a kernel");
-}
-
-Program::~Program() {
-  card_->api().context_set(card_->context());
-  card_->api().module_unload(module_);
-}
-
-void Program::allow_shared(uint64_t bytes) const {
-  constexpr uint64_t kAlways = 32 << 10;  // beside what the text has of its own
-  if (bytes <= kAlways) return;
-  card_->enter();
-  card_->driver().check(card_->api().function_set(function_, kMostDynamicShared, static_cast<int>(bytes)),
-                        "shared memory");
-}
-
 }  // namespace assay::engine::cuda

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <span>
 #include <string>
 #include <utility>
 
@@ -51,25 +50,6 @@ class Card : public std::enable_shared_from_this<Card> {
   std::string name_;
   int capability_ = 0;
   volatile int* fault_ = nullptr;
-};
-
-// A module of one kernel, which is named `kernel`.
-class Program {
- public:
-  Program(std::shared_ptr<const Card> card, std::span<const std::byte> cubin);
-  ~Program();
-  Program(const Program&) = delete;
-  Program& operator=(const Program&) = delete;
-
-  Function function() const { return function_; }
-  const Card& card() const { return *card_; }
-  // Lets the kernel have so much dynamic shared memory.
-  void allow_shared(uint64_t bytes) const;
-
- private:
-  std::shared_ptr<const Card> card_;
-  Module module_ = nullptr;
-  Function function_ = nullptr;
 };
 
 }  // namespace assay::engine::cuda

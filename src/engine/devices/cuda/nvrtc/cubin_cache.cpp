@@ -26,11 +26,6 @@ struct Head {
   uint64_t code_sum;
 };
 
-fs::path variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 std::optional<std::vector<std::byte>> read(Bytes bytes, const std::string& key) {
   Head head{};
   if (bytes.size() < sizeof head) return std::nullopt;
@@ -50,9 +45,9 @@ std::optional<std::vector<std::byte>> read(Bytes bytes, const std::string& key) 
 }  // namespace
 
 fs::path CubinCache::usual_folder() {
-  if (const fs::path folder = variable("ASSAY_CUBIN_CACHE"); !folder.empty()) return folder;
-  fs::path base = variable("XDG_CACHE_HOME");
-  if (base.empty() && !variable("HOME").empty()) base = variable("HOME") / ".cache";
+  const char* const chosen = std::getenv("ASSAY_CUBIN_CACHE");
+  if (chosen != nullptr && *chosen != '\0') return chosen;
+  const fs::path base = user_folder("XDG_CACHE_HOME", ".cache");
   return base.empty() ? base : base / "assay" / "cubins";
 }
 

@@ -20,8 +20,24 @@ struct bfloat {
 #define DEVICE __device__ __forceinline__
 // A kernel may begin while the one before it runs (programmatic launches): it waits for the end of that one before it
 // reads or writes what others do, and from then on lets the next one begin.
+#ifdef ASSAY_DELAYS
+// Warps sleep for times of their own, up to 4 us, so that what does not wait for others is seen.
+DEVICE void delay() {
+  uint32 clock;
+  asm volatile("mov.u32 %0, %%clock;" : "=r"(clock));
+  const uint32 mixed = (clock ^ (blockIdx.x * 40503u + threadIdx.x / 32 * 9973u)) * 2654435761u;
+  asm volatile("nanosleep.u32 %0;" ::"r"(mixed >> 20));
+}
+#else
+DEVICE void delay() {}
+#endif
 #if __CUDA_ARCH__ >= 900
-#define AFTER_THE_ONE_BEFORE() asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory")
+#define AFTER_THE_ONE_BEFORE()                                                                  \
+  do {                                                                                          \
+    delay();                                                                                    \
+    asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");     \
+    delay();                                                                                    \
+  } while (false)
 #else
 #define AFTER_THE_ONE_BEFORE()
 #endif

@@ -1,0 +1,156 @@
+"""How programs live on a card (for card.py): kernels that are late, plans in other processes, what the sanitizer sees,
+memory after many builds, contexts on two threads."""
+
+import os
+import re
+import subprocess
+import sys
+import time
+
+DELAYED = [[], ["--fp16"], ["--bf16"]]
+REPEATS = 100
+TOOLS = ["memcheck", "racecheck", "synccheck"]
+SANITIZED = ["matmul", "conv_transpose", "convolution", "normalization", "attention", "gather", "scatter", "topk", "pool",
+             "cumsum", "recurrent", "resize", "quantizelinear", "reducesum", "transpose"]
+
+
+def last_line(output):
+    return (output.strip().splitlines() or ["no word"])[-1]
+
+
+def timed(run, *command, **variables):
+    begin = time.monotonic()
+    status, output = run(*command, **variables)
+    return status, output, time.monotonic() - begin
+
+
+def delays(run, build, folder, paths):
+    """Runs with kernels that sleep at random: all of them, and those without sleep, have the same bits."""
+    assay, faults = build / "bin" / "assay", []
+    for path in paths:
+        for flags in DELAYED:
+            engine = ["--engine", "--device", "cuda", *flags]
+            saved = folder / "undelayed.json"
+            found = [run(assay, "run", path, *engine, "--save-outputs", saved),
+                     run(assay, "run", path, *engine, "--load-outputs", saved, "--atol", "0", "--rtol", "0", ASSAY_CARD_DELAYS="1"),
+                     run(assay, "debug", "repeat", path, "--same", "--until", REPEATS, *engine, ASSAY_CARD_DELAYS="1")]
+            faults += [f"{path.stem} {' '.join(flags)}: {last_line(output)}" for status, output in found if status]
+    total = 3 * len(paths) * len(DELAYED)
+    return total - len(faults), total, faults
+
+
+def plans(run, build, folder, paths):
+    """Plans in other processes, by their own kernels alone; how long the first runs take."""
+    assay, faults, told = build / "bin" / "assay", [], []
+    nothing = {"ASSAY_CUBIN_CACHE": str(folder / "no_cache")}
+    for path in paths:
+        plan, engine = folder / f"{path.stem}.plan", ["--engine", "--device", "cuda", "--fp16"]
+        saved = folder / "of_model.json"
+        cache = {"ASSAY_CUBIN_CACHE": str(folder / f"cache_{path.stem}")}
+        steps = {"compiled": ("run", path, *engine, "--save-outputs", saved, cache),
+                 "from the cache": ("run", path, *engine, cache),
+                 "built": ("convert", path, "-o", plan, *engine[1:], "--builder-optimization-level", "0", cache),
+                 "from the plan": ("run", plan, *engine[:3], "--load-outputs", saved, nothing)}
+        seconds = {}
+        for name, (*command, variables) in steps.items():
+            status, output, seconds[name] = timed(run, assay, *command, **variables)
+            if status:
+                faults.append(f"{path.stem}, {name}: {last_line(output)}")
+        if (folder / "no_cache").exists():
+            faults.append(f"{path.stem}: kernels of the plan were compiled anew")
+        told.append(f"{path.stem}, seconds of a process: " + ", ".join(f"{name} {of:.2f}" for name, of in seconds.items()))
+    total = 5 * len(paths)
+    return total - len(faults), total, [*faults, *told]
+
+
+def sanitizer(run, build, cases):
+    """Small layers under compute-sanitizer."""
+    faults, total = [], 0
+    for tool in TOOLS:
+        for name in SANITIZED:
+            for file in sorted(cases.glob(f"*/{name}.case")):
+                total += 1
+                status, output = run("compute-sanitizer", "--tool", tool, "--error-exitcode", "9", build / "tests" / "op_cases",
+                                     "--backend", "engine", file)
+                if status or "ERROR SUMMARY: 0 errors" not in output and "RACECHECK SUMMARY: 0 hazards" not in output:
+                    faults.append(f"{tool} {name}: {last_line(output)}")
+    return total - len(faults), total, faults
+
+
+def lifetimes(path):
+    """Builds and deletions with flat memory, and two contexts on two threads, in a process with the Python package."""
+    environment = os.environ | {"ASSAY_DEVICE": "cuda"}
+    done = subprocess.run([sys.executable, __file__, str(path)], env=environment, capture_output=True, text=True, timeout=600)
+    passed = re.findall(r"^good: .*$", done.stdout, re.MULTILINE)
+    return len(passed), 2, [*passed, *([last_line(done.stderr)] if done.returncode else [])]
+
+
+def built(trt, model):
+    logger = trt.Logger(trt.Logger.ERROR)
+    builder = trt.Builder(logger)
+    network = builder.create_network(0)
+    assert trt.OnnxParser(network, logger).parse(model)
+    plan = builder.build_serialized_network(network, builder.create_builder_config())
+    return trt.Runtime(logger).deserialize_cuda_engine(plan)
+
+
+def run_once(engine, context, numpy, seed):
+    """The bytes of the outputs for drawn inputs."""
+    arrays = {}
+    for i in range(engine.num_io_tensors):
+        name = engine.get_tensor_name(i)
+        shape = tuple(engine.get_tensor_shape(name))
+        arrays[name] = numpy.random.default_rng(seed + i).normal(size=shape).astype(numpy.float32)
+        context.set_tensor_address(name, arrays[name].ctypes.data)
+    assert context.execute_async_v3(0)
+    return arrays[engine.get_tensor_name(engine.num_io_tensors - 1)].tobytes()
+
+
+def free_bytes():
+    from assay.compat import cudart
+
+    status, free, _ = cudart.cudaMemGetInfo()
+    assert int(status) == 0
+    return free
+
+
+def live(path, builds):
+    import gc
+    import threading
+
+    import numpy
+
+    import assay.tensorrt as trt
+
+    with open(path, "rb") as file:
+        model = file.read()
+    at_start = None
+    for number in range(builds):
+        engine = built(trt, model)
+        run_once(engine, engine.create_execution_context(), numpy, number)
+        del engine
+        gc.collect()
+        at_start = free_bytes() if number == 4 else at_start
+    lost = at_start - free_bytes()
+    assert lost <= 4 << 20, f"{lost} bytes of the card were lost in {builds} builds"
+    print(f"good: {builds} builds and deletions, {lost} bytes lost")
+    engine = built(trt, model)
+    expected = [run_once(engine, engine.create_execution_context(), numpy, seed) for seed in (0, 100)]
+    seen = [[], []]
+
+    def work(number):
+        context = engine.create_execution_context()
+        for _ in range(50):
+            seen[number].append(run_once(engine, context, numpy, 100 * number))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in (0, 1)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(set(seen[number]) == {expected[number]} and len(seen[number]) == 50 for number in (0, 1)), "other bits"
+    print("good: two contexts on two threads, 50 runs each, with the bits of one")
+
+
+if __name__ == "__main__":
+    live(sys.argv[1], 200)
