@@ -39,8 +39,9 @@ def print_table(table, title):
 
 
 def on_side(options, kinds):
-    """Faults of values alone, and ONNX Runtime's own optimisations, show nothing of a device."""
-    return [kind for kind in kinds if options.device is None or kind not in ("fused_fault", "clean_fused", "overflow_in_half")]
+    """Not with a device: faults of values alone, ONNX Runtime's optimisations, and what only values within layers show."""
+    left = ("fused_fault", "clean_fused", "overflow_in_half", "finite_mask", "two_faults")
+    return [kind for kind in kinds if options.device is None or kind not in left]
 
 
 def small_plantings(options):

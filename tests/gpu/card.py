@@ -154,7 +154,7 @@ def main():
              ("benchmark models", lambda: models(options.build, folder, options.models)),
              ("launches that begin early", lambda: lives.delays(run, options.build, options.folder, made)),
              ("plans in other processes", lambda: lives.plans(run, options.build, options.folder, made)),
-             ("compute-sanitizer", lambda: lives.sanitizer(run, options.build, ROOT / "tests" / "cases")),
+             ("compute-sanitizer", lambda: lives.sanitizer(run, each, options.build, ROOT / "tests" / "cases")),
              ("lifetimes", lambda: lives.lifetimes(made[0]))]
     for name, part in parts:
         if options.only and not any(word in name for word in options.only):

@@ -1,168 +1,10 @@
 // Products of matrices, and convolutions over pictures with channels last as such products: tiles of kRows by kColumns
-// results a block, from tiles of the operands that go through shared memory in kStages turns. Given by the writer: T,
-// the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step), kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie:
-// kIsWindow, kStepInTap (a step of the depth stays in one place of the window), kLeftPacks, kRightPacks, kRightTurned, kRightIsConstant;
-// kTilePad; kSplits, with `parts` and `counters`; and `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
-#define kWarps (kWarpRows * kWarpColumns)  // of a tile; kWarpDepth such groups share each step of the depth
-#define kThreads (32 * kWarps * kWarpDepth)
-#define kPack (16 / (int)sizeof(T))
-#define kChunks (kDepth / kPack)
-
-// The number of the thread's group.
-DEVICE int depth_part() { return kWarpDepth == 1 ? 0 : (int)thread_index() / (32 * kWarps); }
-DEVICE int swizzled(int row, int chunk) {
-  return kChunks >= 8 ? chunk ^ (row & 7) : kChunks == 4 ? chunk ^ ((row >> 1) & 3) : chunk ^ ((row >> 2) & 1);
-}
-
-// A row of the left tile: where a window begins.
-struct Row {
-  const T* first;
-  int y, x;
-  bool is_there;
-};
-
-DEVICE Row row_of(const Work& work, int row) {
-  Row made;
-  made.is_there = row < work.rows;
-  if (!kIsWindow) {
-    made.first = work.left + (int64)row * work.left_row;
-    made.y = made.x = 0;
-    return made;
-  }
-  const uint32 image = quotient((uint32)row, work.by_pixels);
-  const uint32 pixel = (uint32)row - image * work.by_pixels.divisor;
-  const uint32 y = quotient(pixel, work.by_width);
-  const uint32 x = pixel - y * work.by_width.divisor;
-  made.y = (int)y * work.stride_y - work.pad_top;
-  made.x = (int)x * work.stride_x - work.pad_left;
-  made.first = work.left + (int64)image * work.height * work.width * work.pixel;
-  return made;
-}
-
-// The element of a row at a place along the depth; null: there is none, which is a zero.
-DEVICE const T* left_at(const Work& work, const Row& row, int k) {
-  if (!row.is_there || k >= work.depth) return nullptr;
-  if (!kIsWindow) return row.first + (int64)k * work.left_column;
-  const uint32 tap = quotient((uint32)k, work.by_channels);
-  const int channel = k - (int)(tap * work.by_channels.divisor);
-  const uint32 tap_y = quotient(tap, work.by_taps);
-  const int y = row.y + (int)tap_y * work.dilation_y;
-  const int x = row.x + (int)(tap - tap_y * work.by_taps.divisor) * work.dilation_x;
-  if ((uint32)y >= (uint32)work.height || (uint32)x >= (uint32)work.width) return nullptr;
-  return row.first + ((int64)y * work.width + x) * work.pixel + channel;
-}
-
-DEVICE const T* right_at(const Work& work, int column, int k) {
-  if (column >= work.columns || k >= work.depth) return nullptr;
-  return work.right + (int64)k * work.right_row + (int64)column * work.right_column;
-}
-
-// Neighbours along the depth, one by one, or expanded from codes.
-DEVICE Pack<T, kPack> right_pack(const Work& work, int column, int k) {
-  Pack<T, kPack> pack;
-#if kRightIsCompressed
-  for (int first = 0; first < kPack; first += 4) {
-    const Pack<float, 4> four = column < work.columns ? four_weights(work.codes, column, k + first) : Pack<float, 4>();
-    for (int e = 0; e < 4; ++e) pack.e[first + e] = Narrow<T>::of(four.e[e]);
-  }
-#else
-  for (int e = 0; e < kPack; ++e) {
-    const T* const from = right_at(work, column, k + e);
-    pack.e[e] = from == nullptr ? T() : *from;
-  }
-#endif
-  return pack;
-}
-
-// What a row of the left has where there is no element.
-DEVICE T nothing() {
-  T zero = {kZeroCode};
-  return zero;
-}
-#if kIsWindow && kStepInTap
-// The place of the window that a step looks through.
-struct Tap {
-  int y, x, channel;
-};
-DEVICE Tap tap_of(const Work& work, int k) {
-  const uint32 tap = quotient((uint32)k, work.by_channels);
-  const uint32 y = quotient(tap, work.by_taps);
-  return {(int)y * work.dilation_y, (int)(tap - y * work.by_taps.divisor) * work.dilation_x,
-          k - (int)(tap * work.by_channels.divisor)};
-}
-// Where a row looks through the tap; `is_there`: within the picture.
-DEVICE const T* left_through(const Work& work, const Row& row, const Tap& tap, bool& is_there) {
-  const int y = row.y + tap.y, x = row.x + tap.x;
-  is_there = row.is_there && (uint32)y < (uint32)work.height && (uint32)x < (uint32)work.width;
-  return row.first + ((int64)y * work.width + x) * work.pixel + tap.channel;
-}
-#endif
-
-// Bring the tiles of one step into shared memory. `kIsEven`: packs are, where there are packs.
-template <bool kIsEven>
-DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
-  const int thread = (int)thread_index();
-  const int kLeft = kRows * kChunks;
-#if kIsWindow && kStepInTap
-  const Tap tap = tap_of(work, k);
-#endif
-#pragma unroll
-  for (int i = 0; i < (kLeft + kThreads - 1) / kThreads; ++i) {
-    const int piece = thread + i * kThreads;
-    if (kLeft % kThreads != 0 && piece >= kLeft) break;
-    const int row = piece / kChunks, chunk = piece % kChunks;
-    T* const to = left + (row * kChunks + swizzled(row, chunk)) * kPack;
-    if (kLeftPacks) {
-#if kIsWindow && kStepInTap
-      bool is_there;
-      const T* const from = left_through(work, rows[i], tap, is_there) + chunk * kPack;
-#elif kIsWindow
-      const T* const from = left_at(work, rows[i], k + chunk * kPack);
-      const bool is_there = from != nullptr;
-#else
-      const T* const from = rows[i].first + (k + chunk * kPack);
-      const bool is_there = rows[i].is_there && k + chunk * kPack < work.depth;
-#endif
-      if (kIsEven && kZeroCode == 0) {
-        copy_or_zero(to, is_there ? from : work.left, is_there);
-      } else {
-        copy_or_fill(to, is_there ? from : nullptr, nothing());
-      }
-    } else {
-      Pack<T, kPack> pack;
-      for (int e = 0; e < kPack; ++e) {
-        const T* const from = left_at(work, rows[i], k + chunk * kPack + e);
-        pack.e[e] = from == nullptr ? nothing() : *from;
-      }
-      *(Pack<T, kPack>*)to = pack;
-    }
-  }
-}
-template <bool kIsEven>
-DEVICE void load_right(const Work& work, const T* const* columns, int first_column, int k, T* right) {
-  const int thread = (int)thread_index();
-  const int kRight = kColumns * kChunks;
-#pragma unroll
-  for (int i = 0; i < (kRight + kThreads - 1) / kThreads; ++i) {
-    const int piece = thread + i * kThreads;
-    if (kRight % kThreads != 0 && piece >= kRight) break;
-    // Where columns are neighbours in memory, threads that are neighbours read them.
-    const int row = kRightTurned ? piece % kColumns : piece / kChunks;
-    const int chunk = kRightTurned ? piece / kColumns : piece % kChunks;
-    T* const to = right + (row * kChunks + swizzled(row, chunk)) * kPack;
-    if (kRightPacks) {
-      const bool is_there = columns[i] != nullptr && k + chunk * kPack < work.depth;
-      const T* const from = is_there ? columns[i] + (k + chunk * kPack) : work.right;
-      if (kIsEven) {
-        copy_or_zero(to, from, is_there);
-      } else {
-        copy_or_fill(to, is_there ? from : nullptr, T());
-      }
-    } else {
-      *(Pack<T, kPack>*)to = right_pack(work, first_column + row, k + chunk * kPack);
-    }
-  }
-}
+// results a block, from tiles of the operands that go through shared memory in kStages turns (tile_pieces.cu). Given by
+// the writer: T, the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step),
+// kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie: kIsWindow, of kTapsX by kTapsY, kStepInTap (a step of
+// the depth stays in one place of the window), kLeftPacks, kRightPacks, kIsStraight (both, and only rows, columns and
+// windows have ends within a step), kWholeSteps (nor has the depth), kRightTurned, kRightIsConstant; kTilePad; kSplits, with `parts` and `counters`; and
+// `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 
 #if kIsFloat
 // Each thread has kThreadRows rows, kRowThreads apart, and kThreadColumns columns.
@@ -179,7 +21,10 @@ DEVICE void clear(Sums& sums) {
     for (int c = 0; c < kThreadColumns; ++c) sums.of[r][c] = 0;
   }
 }
-DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
+// Adds the products of one step; `between` is called once the first elements are on their way to registers.
+template <typename Between>
+DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums, Between between) {
+  between();
   const int row = (int)thread_index() / 16, column = (int)thread_index() % 16;
 #pragma unroll
   for (int chunk = 0; chunk < kChunks; ++chunk) {
@@ -261,30 +106,43 @@ DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
 #else
 DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) { multiply_add(sum, a, b, T()); }
 #endif
-DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums) {
+// What a warp multiplies at once: rows and columns of a tile, 32 bytes of the depth.
+struct Fragments {
+  uint32 rows[kTileRows][4], columns[kTileColumns][2];
+};
+DEVICE void load_fragments(const T* left, const T* right, int turn, Fragments& made) {
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32 % kWarps;
   const int first_row = warp / kWarpColumns * (kRows / kWarpRows), first_column = warp % kWarpColumns * (kColumns / kWarpColumns);
+  const int step = turn * kWarpDepth + depth_part();
+#pragma unroll
+  for (int c = 0; c < kTileColumns; c += 2) {  // two tiles of eight columns at once
+    const int at = first_column + c * 8 + lane % 8 + lane / 16 * 8, chunk = step * 2 + lane / 8 % 2;
+    uint32 four[4];
+    load_four(four, right + (at * kChunks + swizzled(at, chunk)) * kPack);
+    made.columns[c][0] = four[0];
+    made.columns[c][1] = four[1];
+    made.columns[c + 1][0] = four[2];
+    made.columns[c + 1][1] = four[3];
+  }
+#pragma unroll
+  for (int r = 0; r < kTileRows; ++r) {
+    const int at = first_row + r * 16 + lane % 16, chunk = step * 2 + lane / 16;
+    load_four(made.rows[r], left + (at * kChunks + swizzled(at, chunk)) * kPack);
+  }
+}
+// Adds the products of one step; `between` is called once the first elements are on their way to registers: copies into
+// shared memory that begin before would hold them up.
+template <typename Between>
+DEVICE void multiply_tiles(const T* left, const T* right, Sums& sums, Between between) {
 #pragma unroll
   for (int turn = 0; turn < kChunks / 2 / kWarpDepth; ++turn) {
-    const int step = turn * kWarpDepth + depth_part();
-    uint32 b[kTileColumns][2];
-#pragma unroll
-    for (int c = 0; c < kTileColumns; c += 2) {  // two tiles of eight columns at once
-      const int at = first_column + c * 8 + lane % 8 + lane / 16 * 8, chunk = step * 2 + lane / 8 % 2;
-      uint32 four[4];
-      load_four(four, right + (at * kChunks + swizzled(at, chunk)) * kPack);
-      b[c][0] = four[0];
-      b[c][1] = four[1];
-      b[c + 1][0] = four[2];
-      b[c + 1][1] = four[3];
-    }
+    Fragments fragments;
+    load_fragments(left, right, turn, fragments);
+    if (turn == 0) between();
 #pragma unroll
     for (int r = 0; r < kTileRows; ++r) {
-      const int at = first_row + r * 16 + lane % 16, chunk = step * 2 + lane / 16;
-      uint32 a[4];
-      load_four(a, left + (at * kChunks + swizzled(at, chunk)) * kPack);
 #pragma unroll
-      for (int c = 0; c < kTileColumns; ++c) add_product(sums.of[r][c], a, b[c]);
+      for (int c = 0; c < kTileColumns; ++c) add_product(sums.of[r][c], fragments.rows[r], fragments.columns[c]);
     }
   }
 }
@@ -355,14 +213,52 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 }
 #endif
 
-template <bool kIsEven>
-DEVICE void compute(const Params& p, const Work& work, T* shared) {
-  const int item = (int)block_z() / kSplits, split = (int)block_z() % kSplits;
-  const int first_row = (int)block_x() * kRows, first_column = (int)block_y() * kColumns;
-  const int steps = (work.depth + kDepth - 1) / kDepth;
-  const int begin = steps * split / kSplits, end = steps * (split + 1) / kSplits;
-  const int kLeft = kRows * kDepth, kStage = (kRows + kColumns) * kDepth;
+#define kLeftTile (kRows * kDepth)
+#define kStageTile ((kRows + kColumns) * kDepth)
 
+#if kIsStraight
+// Adds the products of steps. The stages are spelled out, so that their places are known.
+DEVICE void add_steps(const Work& work, const Pieces& pieces, int begin, int end, T* shared, Sums& sums) {
+  if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (begin + stage < end) copy_right(work, pieces, (begin + stage) * kDepth, shared + stage * kStageTile + kLeftTile);
+  }
+  if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
+  int k = begin * kDepth;
+  Walk walk = walk_from(work, k);
+#pragma unroll
+  for (int stage = 0; stage < kStages - 1; ++stage) {
+    if (begin + stage < end) copy_left(work, pieces, walk, k, shared + stage * kStageTile);
+    next_step(work, walk);
+    k += kDepth;
+    end_copies();
+  }
+  for (int step = begin; step < end; step += kStages) {
+#pragma unroll
+    for (int stage = 0; stage < kStages; ++stage) {
+      if (step + stage >= end) break;
+      wait_copies<kStages - 2>();
+      meet();
+      const T* const tile = shared + stage * kStageTile;
+      multiply_tiles(tile, tile + kLeftTile, sums, [&] {
+        T* const free = shared + (stage + kStages - 1) % kStages * kStageTile;
+        if (step + stage + kStages - 1 < end) {
+          copy_left(work, pieces, walk, k, free);
+          copy_right(work, pieces, k, free + kLeftTile);
+        }
+        next_step(work, walk);
+        k += kDepth;
+        end_copies();
+      });
+    }
+  }
+}
+#endif
+
+// Adds them wherever their elements lie.
+template <bool kIsEven>
+DEVICE void add_any_steps(const Work& work, int first_row, int first_column, int begin, int end, T* shared, Sums& sums) {
   Row rows[(kRows * kChunks + kThreads - 1) / kThreads];
 #pragma unroll
   for (int i = 0; i < (kRows * kChunks + kThreads - 1) / kThreads; ++i) {
@@ -377,29 +273,47 @@ DEVICE void compute(const Params& p, const Work& work, T* shared) {
   if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage) {
-    if (begin + stage < end) load_right<kIsEven>(work, columns, first_column, (begin + stage) * kDepth, shared + stage * kStage + kLeft);
+    if (begin + stage < end) load_right<kIsEven>(work, columns, first_column, (begin + stage) * kDepth, shared + stage * kStageTile + kLeftTile);
   }
   if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
   for (int stage = 0; stage < kStages - 1; ++stage) {
-    if (begin + stage < end) load_left<kIsEven>(work, rows, (begin + stage) * kDepth, shared + stage * kStage);
+    if (begin + stage < end) load_left<kIsEven>(work, rows, (begin + stage) * kDepth, shared + stage * kStageTile);
     end_copies();
   }
-  Sums sums;
-  clear(sums);
   for (int step = begin; step < end; ++step) {
     wait_copies<kStages - 2>();
     meet();
-    const int next = step + kStages - 1;
-    if (next < end) {
-      const int stage = (next - begin) % kStages;
-      load_left<kIsEven>(work, rows, next * kDepth, shared + stage * kStage);
-      load_right<kIsEven>(work, columns, first_column, next * kDepth, shared + stage * kStage + kLeft);
-    }
-    end_copies();
-    const int stage = (step - begin) % kStages;
-    multiply_tiles(shared + stage * kStage, shared + stage * kStage + kLeft, sums);
+    const T* const tile = shared + (step - begin) % kStages * kStageTile;
+    multiply_tiles(tile, tile + kLeftTile, sums, [&] {
+      const int next = step + kStages - 1;
+      if (next < end) {
+        T* const free = shared + (next - begin) % kStages * kStageTile;
+        load_left<kIsEven>(work, rows, next * kDepth, free);
+        load_right<kIsEven>(work, columns, first_column, next * kDepth, free + kLeftTile);
+      }
+      end_copies();
+    });
   }
+}
+
+template <bool kIsEven>
+DEVICE void compute(const Params& p, const Work& work, T* shared) {
+  const int item = (int)block_z() / kSplits, split = (int)block_z() % kSplits;
+  const int first_row = (int)block_x() * kRows, first_column = (int)block_y() * kColumns;
+  const int steps = (work.depth + kDepth - 1) / kDepth;
+  const int begin = steps * split / kSplits, end = steps * (split + 1) / kSplits;
+  Sums sums;
+  clear(sums);
+#if kIsStraight
+  if (kIsEven) {
+    add_steps(work, pieces_of(work, first_row, first_column), begin, end, shared, sums);
+  } else {
+    add_any_steps<kIsEven>(work, first_row, first_column, begin, end, shared, sums);
+  }
+#else
+  add_any_steps<kIsEven>(work, first_row, first_column, begin, end, shared, sums);
+#endif
 #if kProducts == 3
   for_sums(sums, [&](int row, int column, Sum& sum) {
     const int m = first_row + row, n = first_column + column;

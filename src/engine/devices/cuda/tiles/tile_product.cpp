@@ -24,17 +24,23 @@ bool is_float(const TileProduct& product) { return product.type == tensor::DType
 // Without tensor cores.
 bool is_plain(const TileProduct& product, int tf32_products) { return is_float(product) && tf32_products == 0; }
 
-// Bytes of the depth that a step brings.
-int64_t step_bytes(const TileProduct& product, int tf32_products) {
-  constexpr int64_t kWide = 128, kNarrow = 64;
-  const bool is_shallow = product.depth * bytes_of(product) <= kNarrow;
-  return is_plain(product, tf32_products) || is_shallow ? kNarrow : kWide;
+// Bytes of the depth that a step brings. What a step costs besides its products is shared by more of these where tiles
+// are small.
+int64_t step_bytes(const TileProduct& product, const TileShape& shape) {
+  constexpr int64_t kNarrow = 64, kUsual = 128, kWide = 256;
+  constexpr int kSmall = 64;  // rows and columns together
+  const int64_t depth = product.depth * bytes_of(product);
+  if (is_plain(product, shape.tf32_products) || depth <= kNarrow) return kNarrow;
+  const int64_t together =
+      product.windows ? product.windows->channels / product.windows->groups * bytes_of(product) : depth;
+  const bool is_deep = depth >= 2 * kWide && together % kWide == 0;
+  return is_deep && shape.rows + shape.columns <= kSmall ? kWide : kUsual;
 }
 
 // Turns that tiles take in shared memory, as far as two blocks fit beside each other.
 int stages_of(const TileProduct& product, const TileShape& shape) {
   constexpr int64_t kMost = 100 << 10;
-  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product, shape.tf32_products);
+  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product, shape);
   return static_cast<int>(std::clamp<int64_t>(kMost / stage, 2, 4));
 }
 
@@ -92,8 +98,8 @@ class TileWriter {
     launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns * warp_depth());
     launch.grid = {static_cast<unsigned>(grid()[0]), static_cast<unsigned>(grid()[1]),
                    static_cast<unsigned>(grid()[2] * shape_.splits)};
-    const int64_t stages = int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) *
-                           step_bytes(product_, shape_.tf32_products);
+    const int64_t stages =
+        int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) * step_bytes(product_, shape_);
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
     // Blocks that begin early take room: no more of them than processors wait for the end of the launch
@@ -105,7 +111,8 @@ class TileWriter {
     const std::string corrected = corrected_text(launch);
     const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
-                                  std::string(tile_work_text()) + work + taken + std::string(tiles_text()));
+                                  std::string(tile_work_text()) + work + taken + std::string(tile_pieces_text()) +
+                                  std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
@@ -116,7 +123,7 @@ class TileWriter {
     const bool is_alone = is_plain(product_, shape_.tf32_products);
     return is_alone ? 1 : std::max(1, kMostWarps / (shape_.warp_rows * shape_.warp_columns));
   }
-  int64_t step_depth() const { return step_bytes(product_, shape_.tf32_products) / bytes_of(product_); }
+  int64_t step_depth() const { return step_bytes(product_, shape_) / bytes_of(product_); }
 
   std::string settings_text() const {
     std::string made = fmt::format("typedef {} T;\ntypedef {} Sum;\n", element_type(product_.type), sum_type());
@@ -135,7 +142,15 @@ class TileWriter {
     set("kZeroCode", product_.zero_code);
     set("kIsWindow", product_.windows ? 1 : 0);
     const ConvGeometry* const g = product_.windows ? &*product_.windows : nullptr;
-    set("kStepInTap", g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0 ? 1 : 0);
+    const bool is_in_tap = g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0;
+    set("kStepInTap", is_in_tap ? 1 : 0);
+    set("kTapsX", g != nullptr ? g->kernel_width : 1);
+    set("kTapsY", g != nullptr ? g->kernel_height : 1);
+    constexpr int64_t kMostTaps = 32;  // a bit for each
+    const bool has_few_taps = g == nullptr || (is_in_tap && g->kernel_width * g->kernel_height <= kMostTaps);
+    const bool has_packs = left_packs() && packs(product_.right) && !product_.codes && product_.zero_code == 0;
+    set("kIsStraight", has_packs && has_few_taps ? 1 : 0);
+    set("kWholeSteps", product_.depth % step_depth() == 0 ? 1 : 0);
     set("kLeftPacks", left_packs() ? 1 : 0);
     set("kRightPacks", packs(product_.right) ? 1 : 0);
     set("kRightIsConstant", product_.right.pointer.kind == Pointer::Kind::fixed ? 1 : 0);
@@ -285,15 +300,16 @@ constexpr std::array kForms = {Form{128, 128, 2, 4}, Form{128, 64, 4, 2}, Form{6
 constexpr std::array kFloatForms = {Form{128, 128, 2, 4}, Form{128, 64, 2, 4}, Form{64, 64, 2, 4}, Form{32, 32, 1, 4}};
 
 TileShape split(const TileProduct& product, const Form& form, int tf32_products, int processors) {
-  constexpr int64_t kLeastSteps = 4;  // of a part
+  constexpr int64_t kLeastSteps = 2;  // of a part
   constexpr int64_t kMostSplits = 16;
   const int64_t blocks = ((product.rows + form.rows - 1) / form.rows) *
                          ((product.columns + form.columns - 1) / form.columns) * product.item_count();
-  const int64_t step_depth = step_bytes(product, tf32_products) / bytes_of(product);
+  TileShape shape{form.rows, form.columns, form.warp_rows, form.warp_columns, 1, tf32_products};
+  const int64_t step_depth = step_bytes(product, shape) / bytes_of(product);
   const int64_t steps = (product.depth + step_depth - 1) / step_depth;
   const int64_t wanted = std::min({processors / blocks, steps / kLeastSteps, kMostSplits});
-  return {form.rows,    form.columns, form.warp_rows, form.warp_columns, static_cast<int>(std::max<int64_t>(wanted, 1)),
-          tf32_products};
+  shape.splits = static_cast<int>(std::max<int64_t>(wanted, 1));
+  return shape;
 }
 
 std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, int processors) {
