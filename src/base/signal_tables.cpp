@@ -97,9 +97,19 @@ void remove_temporaries() {
   }
 }
 
-std::atomic<const char*> foreign_code{nullptr};
+std::array<std::atomic<const char*>, 64> foreign_names{};  // of code that runs now, in any thread
+thread_local const char* own_foreign_name = nullptr;
 std::atomic<const char*> crash_advice{""};
 alignas(16) std::array<char, 64 << 10> crash_stack;  // for a crash that used up the main thread's own
+
+// The foreign code in which this thread is, or else one in which another is: libraries have threads of their own.
+const char* foreign_name() {
+  const char* found = own_foreign_name;
+  for (const std::atomic<const char*>& name : foreign_names) {
+    if (found == nullptr) found = name.load();
+  }
+  return found;
+}
 
 void say(const char* text) { [[maybe_unused]] const ssize_t written = write(STDERR_FILENO, text, strlen(text)); }
 
@@ -124,7 +134,7 @@ const char* crash_text(int signal_number) {
 }
 
 void on_crash(int signal_number, siginfo_t*, void*) {
-  const char* const library = foreign_code.load();
+  const char* const library = foreign_name();
   if (library == nullptr) return die_of(signal_number);
   say("[!] error: ");
   say(library);
@@ -180,7 +190,7 @@ const Mapping* find_mapping(uintptr_t address) {
 void on_bus_error(int signal_number, siginfo_t* info, void*) {
   const bool is_fault = info->si_code > 0;
   const Mapping* const mapping = is_fault ? find_mapping(reinterpret_cast<uintptr_t>(info->si_addr)) : nullptr;
-  const char* const library = foreign_code.load();
+  const char* const library = foreign_name();
   if (mapping == nullptr && (!is_fault || library == nullptr)) return die_of(signal_number);
   if (mapping != nullptr) {
     say(mapping->line);
@@ -286,11 +296,20 @@ void install_crash_handlers(const char* advice) {
   for (const int signal_number : {SIGSEGV, SIGFPE, SIGILL, SIGABRT}) handle_fault(signal_number, on_crash);
 }
 
-ForeignCode::ForeignCode(std::string_view name) : name_(name) {
+ForeignCode::ForeignCode(std::string_view name) : name_(name), outer_(own_foreign_name) {
   fflush(nullptr);
-  outer_ = foreign_code.exchange(name_.c_str());
+  own_foreign_name = name_.c_str();
+  for (std::atomic<const char*>& slot : foreign_names) {
+    const char* none = nullptr;
+    if (!slot.compare_exchange_strong(none, name_.c_str())) continue;
+    slot_ = &slot;
+    return;
+  }
 }
 
-ForeignCode::~ForeignCode() { foreign_code.store(outer_); }
+ForeignCode::~ForeignCode() {
+  own_foreign_name = outer_;
+  if (slot_ != nullptr) slot_->store(nullptr);
+}
 
 }  // namespace assay
