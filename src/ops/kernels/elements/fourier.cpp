@@ -1,5 +1,6 @@
 #include "ops/kernels/elements/fourier.h"
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <numbers>
@@ -69,6 +70,10 @@ Fourier::Fourier(uint64_t length, bool inverse) : length_(length), factors_(prim
     const Complex value = root(k, length);
     roots_.push_back(inverse ? value : std::conj(value));
   }
+}
+
+uint64_t Fourier::factor_of(uint64_t length) const {
+  return *std::ranges::find_if(factors_, [&](uint64_t factor) { return length % factor == 0; });
 }
 
 void Fourier::transform(std::span<const Complex> in, std::span<Complex> out) const {

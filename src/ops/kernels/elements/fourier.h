@@ -16,6 +16,10 @@ class Fourier {
   Fourier(uint64_t length, bool inverse);
 
   uint64_t length() const { return length_; }
+  // exp(∓2πik/length)
+  std::span<const std::complex<double>> roots() const { return roots_; }
+  // The least prime factor that the transforms of a part of this length, a product of others, are split by.
+  uint64_t factor_of(uint64_t length) const;
   // Both of the length; not the same memory. From several threads.
   void transform(std::span<const std::complex<double>> in, std::span<std::complex<double>> out) const;
 
@@ -26,7 +30,7 @@ class Fourier {
 
   uint64_t length_;
   std::vector<uint64_t> factors_;
-  std::vector<std::complex<double>> roots_;  // exp(∓2πik/length)
+  std::vector<std::complex<double>> roots_;
 };
 
 // Multiply-accumulates of one transform: those of complex numbers are four.
