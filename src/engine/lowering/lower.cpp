@@ -20,6 +20,7 @@
 #include "engine/lowering/spell_integers.h"
 #include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/spell_reductions.h"
+#include "engine/lowering/spell_top_k.h"
 #include "engine/lowering/spell_transposed_conv.h"
 #include "engine/lowering/spell_variadic.h"
 #include "engine/lowering/turn_products.h"
@@ -59,6 +60,7 @@ void spell_operators(ir::Model& model, ir::Rewriter& rewriter, const LoweringRul
   if (!rules.has_volumes) spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);
   spell_variadic(model, rewriter);
+  spell_top_k(model, rewriter);
 }
 
 }  // namespace
