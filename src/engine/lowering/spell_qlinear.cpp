@@ -5,6 +5,7 @@
 
 #include "base/text.h"
 #include "engine/lowering/code_spelling.h"
+#include "passes/constants.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
 
@@ -16,17 +17,21 @@ using ir::PatchValue;
 
 constexpr int64_t kFirstQuantizers = 10;  // version of ai.onnx
 constexpr int64_t kFirstSoftmaxOfOneAxis = 13;
+constexpr int64_t kFirstAxesAsInput = 18;  // of ReduceMean
 
 struct Spelled {
   std::string_view name, op;
   uint32_t operands;  // codes with their scales and zero points; 0: those of a list
   uint32_t result;    // index of its scale
   std::string_view attributes = {};
+  uint32_t first = 0;  // operands that are no codes and stand before
 };
 constexpr std::array kSpelled = {
     Spelled{"QLinearAdd", "Add", 2, 6},
     Spelled{"QLinearMul", "Mul", 2, 6},
-    Spelled{"QLinearConcat", "Concat", 0, 0, "axis"},
+    Spelled{"QLinearConcat", "Concat", 0, 0, "axis", 2},
+    Spelled{"QLinearWhere", "Where", 2, 7, "", 1},
+    Spelled{"QLinearReduceMean", "ReduceMean", 1, 3, "axes keepdims"},
     Spelled{"QLinearSigmoid", "Sigmoid", 1, 3},
     Spelled{"QLinearLeakyRelu", "LeakyRelu", 1, 3, "alpha"},
     Spelled{"QLinearGlobalAveragePool", "GlobalAveragePool", 1, 3},
@@ -70,18 +75,24 @@ class QLinearSpeller {
   void spell(NodeId node, const Spelled& as) {
     if (!has_form(node, as.op)) return;
     const std::optional<Codes> to = context_.quantizer(node, as.result);
-    const uint32_t first = as.operands == 0 ? 2 : 0;
     const auto count = static_cast<uint32_t>(context_.model()[node].operands.size());
-    const uint32_t operands = as.operands == 0 ? (count - first) / 3 : as.operands;
+    const uint32_t operands = as.operands == 0 ? (count - as.first) / 3 : as.operands;
     ir::Patch patch;
     std::vector<PatchValue> floats;
+    if (as.op == "Where") floats.push_back(ir::operand(context_.model(), node, 0));
     for (uint32_t i = 0; i < operands; ++i) {
-      const std::optional<Codes> codes = context_.codes(node, first + 3 * i);
+      const std::optional<Codes> codes = context_.codes(node, as.first + 3 * i);
       if (!codes || !codes->have_one_scale()) return;
       floats.push_back(CodeSpelling::dequantize(patch, *codes));
     }
     if (!to || floats.empty()) return;
-    commit(node, patch, {.op = as.op, .operands = floats, .attributes = attributes_of(node, as.attributes)}, to);
+    std::string_view attributes = as.attributes;
+    if (as.op == "ReduceMean" && schema::imported_version(context_.model()) >= kFirstAxesAsInput) {
+      const std::vector<int64_t> axes = context_.run.facts(node).integers("axes");
+      floats.push_back(patch.add_constant(passes::integer_tensor(axes)));
+      attributes = "keepdims";
+    }
+    commit(node, patch, {.op = as.op, .operands = floats, .attributes = attributes_of(node, attributes)}, to);
   }
 
   void spell_gemm(NodeId node) {
