@@ -12,14 +12,13 @@ using Kind = Rotation::Kind;
 std::optional<Rotation> read_spelled(const Layer& layer, const SpelledRotary& found) {
   Rotation rotation{.out = layer.outputs[0], .scale = found.scale};
   for (const SpelledRotary::Piece& given : found.pieces) {
-    const Kind turned = given.is_difference ? Kind::difference : Kind::sum;
-    Rotation::Piece piece{given.is_turned ? turned : Kind::copy, given.width, {}};
-    for (size_t i = 0; i < (given.is_turned ? given.parts.size() : 1); ++i) {
-      const int input = layer.input_of(given.parts[i].value);
+    Rotation::Piece piece{given.turn, given.width, {}};
+    for (const SpelledRotary::Part& part : given.parts) {
+      const int input = layer.input_of(part.value);
       if (input < 0) return {};
       const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
       if (desc.dtype != rotation.out.dtype) return {};
-      piece.operands.push_back({input, desc, given.parts[i].first});
+      piece.operands.push_back({input, desc, part.first});
     }
     rotation.pieces.push_back(std::move(piece));
   }

@@ -4,17 +4,13 @@
 #include <vector>
 
 #include "engine/layers/layer.h"
+#include "engine/layers/spelled_rotary.h"
 
 namespace assay::engine {
 
 // Heads whose elements are turned by cosines and sines of their positions: pieces of the last dim of the result.
 struct Rotation {
-  enum class Kind : uint8_t {
-    copy,        // of a
-    sum,         // a * b + c * d
-    difference,  // a * b - c * d
-    pairs        // neighbours of a by cosines b and sines c
-  };
+  using Kind = Turn;
   // Elements of an input from one on, side by side; other dims are broadcast to those of the result.
   struct Operand {
     int input = -1;

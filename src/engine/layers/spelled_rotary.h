@@ -1,12 +1,21 @@
 #pragma once
 
-#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
 #include "engine/layers/layer.h"
 
 namespace assay::engine {
+
+// What becomes of elements side by side.
+enum class Turn : uint8_t {
+  copy,        // a
+  sum,         // a * b + c * d
+  difference,  // a * b - c * d
+  pairs,       // neighbours x, y of a by cosines b and sines c, one for both: x * b - y * c, y * b + x * c
+  neighbours   // likewise, with a cosine and a sine for each of them
+};
 
 // Rotary positions that are written out in operators: pieces of the result's last dim, one after the other.
 struct SpelledRotary {
@@ -16,17 +25,17 @@ struct SpelledRotary {
     int64_t first = 0;
   };
   struct Piece {
+    Turn turn = Turn::copy;
     int64_t width = 0;
-    bool is_turned = false;      // a * b + c * d, otherwise a copy of a
-    bool is_difference = false;  // a * b - c * d
-    std::array<Part, 4> parts;
+    std::vector<Part> parts;
   };
   std::vector<Piece> pieces;
   float scale = 1;                // of all of them
   std::vector<ir::NodeId> nodes;  // in order
 };
 
-// The rotary positions that end with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or a Concat of
+// The rotary positions that end with this node: Add(Mul(x, cos), Mul(Concat(Neg(right), left), sin)), or with the odd
+// and even elements, which Concat puts beside each other along a dim of their own, in place of halves, or a Concat of
 // that and of what is not turned, or Concat(Sub(Mul(a, cos), Mul(b, sin)), Add(Mul(b, cos), Mul(a, sin))), perhaps with
 // more operands; or a Mul of that by a number. Nullopt: something else, or others use what is in between.
 std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,

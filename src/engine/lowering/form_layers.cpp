@@ -114,6 +114,9 @@ class LayerFormer {
       if (model_.text(model_[node].op) != last) continue;
       std::optional<SpelledRotary> found = match_rotary(model_, inference_, node, constant_of);
       if (!found || !is_joined(inference_.type(model_[node].results.front()).dtype)) continue;
+      const bool has_neighbours =
+          std::ranges::find(found->pieces, Turn::neighbours, &SpelledRotary::Piece::turn) != found->pieces.end();
+      if (has_neighbours && !rules_.turns_neighbours) continue;
       if (std::ranges::any_of(found->nodes, [this](NodeId part) { return taken_.contains(part); })) continue;
       taken_.insert(found->nodes.begin(), found->nodes.end());
       groups_.push_back(std::move(found->nodes));

@@ -16,6 +16,8 @@ struct RotaryKernels {
   void (*difference)(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out);
   // Neighbours of x, y by a cosine c and a sine s: x * c - y * s, y * c + x * s. Operands are these pairs, c and s.
   void (*pairs)(const std::array<TapeView, 4>& operands, const TapeTarget& out);
+  // Likewise with a cosine and a sine for each of the neighbours, and times `scale`.
+  void (*neighbours)(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out);
 };
 
 // The best that this processor has for rows of that many elements, or pairs.

@@ -108,4 +108,48 @@ ASSAY_KERNEL void pairs(const std::array<TapeView, 4>& operands, const TapeTarge
   }
 }
 
-constexpr RotaryKernels kKernels = {kName, kWidth, turned<false>, turned<true>, pairs};
+template <size_t... kLanes>
+ASSAY_KERNEL inline void swap_neighbours(const Vector& x, std::index_sequence<kLanes...>, Vector& out) {
+  out = __builtin_shufflevector(x, x, (kLanes ^ 1U)...);
+}
+
+ASSAY_KERNEL inline void turn_neighbours(const TurnedRow& row, size_t i) {
+  constexpr std::make_index_sequence<kWidth> kLanes;
+  Bits first;
+  for (size_t lane = 0; lane < kWidth; ++lane) first[lane] = lane % 2 == 0 ? -1 : 0;
+  const Vector x = at(row.a + i).lanes;
+  const Vector cosine = at(row.b + i).lanes;
+  const Vector sine = at(row.c + i).lanes;
+  Vector other, left, right, made;
+  swap_neighbours(x, kLanes, other);
+  rounded_product(x, cosine, left);
+  rounded_product(other, sine, right);
+  choose(first, left - right, left + right, made);
+  at(row.out + i).lanes = made * row.scale;
+}
+
+ASSAY_KERNEL void neighbours(const std::array<TapeView, 4>& operands, float scale, const TapeTarget& out) {
+  for (int64_t r = 0; r < static_cast<int64_t>(out.rows); ++r) {
+    const TurnedRow row = {operands[0].first + r * operands[0].row,
+                           operands[1].first + r * operands[1].row,
+                           operands[2].first + r * operands[2].row,
+                           nullptr,
+                           out.first + r * out.row,
+                           scale};
+    size_t i = 0;
+    for (; i + kWidth <= out.columns; i += kWidth) turn_neighbours(row, i);
+    if (i > 0 && i < out.columns) {  // the last vector computes some once more
+      turn_neighbours(row, out.columns - kWidth);
+      continue;
+    }
+    for (; i < out.columns; i += 2) {
+      float x, y;
+      combine<true>(row.a[i], row.b[i], row.a[i + 1], row.c[i], x);
+      combine<false>(row.a[i + 1], row.b[i + 1], row.a[i], row.c[i + 1], y);
+      row.out[i] = x * scale;
+      row.out[i + 1] = y * scale;
+    }
+  }
+}
+
+constexpr RotaryKernels kKernels = {kName, kWidth, turned<false>, turned<true>, pairs, neighbours};

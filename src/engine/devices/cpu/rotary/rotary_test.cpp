@@ -47,6 +47,30 @@ constexpr const char* kAfterOthers =
     "k = Slice(g, zero, half, last) x = Slice(g, half, end, last) l, r = Split<axis = -1>(x) o = Neg(r) "
     "t = Concat<axis = -1>(o, l) a = Mul(x, c) b = Mul(t, s) m = Add(a, b) y = Concat<axis = -1>(k, m)";
 
+constexpr const char* kNeighbours =
+    "e = Slice(x, zero, end, last, two) d = Slice(x, one, end, last, two) n = Neg(d) o = Unsqueeze(n, last) "
+    "l = Unsqueeze(e, last) p = Concat<axis = -1>(o, l) t = Reshape(p, dims) a = Mul(x, c) b = Mul(t, s) y = Add(a, b)";
+constexpr const char* kGathered =
+    "r = Reshape(x, pairs) e = Gather<axis = -1>(r, first) d = Gather<axis = 4>(r, second) n = Neg(d) "
+    "o = Unsqueeze(n, last) l = Unsqueeze(e, last) p = Concat<axis = -1>(o, l) t = Reshape(p, dims) a = Mul(c, x) "
+    "b = Mul(s, t) m = Add(b, a) y = Mul(m, n3)";
+constexpr const char* kUnbound =
+    "g1, k = Split<axis = -1>(g, sizes) x = Identity(g1) r = Reshape(x, pairs) f, h = Split<axis = -1>(r) "
+    "e = Squeeze(f, last) d = Squeeze(h, last) n = Neg(d) o = Unsqueeze(n, last) l = Unsqueeze(e, last) "
+    "p = Concat<axis = -1>(o, l) t = Reshape(p, dims) a = Mul(x, c) b = Mul(t, s) m = Add(a, b) "
+    "y = Concat<axis = -1>(m, k)";
+
+std::string neighbours_text(const std::string& inputs, const std::string& made, const char* nodes, int64_t width,
+                            const std::string& more = "") {
+  return fmt::format(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g ({}) => ({}{}) <int64[1] zero = {{0}}, int64[1] one = {{1}}, "
+      "int64[1] two = {{2}}, int64[1] end = {{1000}}, int64[1] last = {{-1}}, int64 first = {{0}}, int64 second = "
+      "{{1}}, "
+      "int64[4] dims = {{2,3,5,{}}}, int64[5] pairs = {{2,3,5,{},2}}, int64[2] sizes = {{{},6}}, {} n3 = {{0.3}}> {{ "
+      "{} }}",
+      inputs, made, more, width, width / 2, width, made.substr(0, made.find('[')), nodes);
+}
+
 double special(size_t i) {
   if (i % 97 == 5) return std::numeric_limits<double>::infinity();
   if (i % 89 == 7) return std::numeric_limits<double>::quiet_NaN();
@@ -98,6 +122,53 @@ TEST(Rotary, written_out_it_is_one_layer_with_the_bits_of_its_operators) {
           if (nodes == kPartialScaled && type[0] == 'b') continue;  // the Concat rounds what is scaled
           const std::string g = shaped("[2,3,5,{}]", 2 * half + passed);
           expect_one_layer(inputs_of(g + " g", c), g + " y", nodes, half, x);
+        }
+      }
+    }
+  }
+}
+
+// On the processor, whose rules let layers have neighbours.
+EngineRun run_by_its_rules(const ir::Model& given, double (*number)(size_t)) {
+  const std::unique_ptr<Device> host = make_device({});
+  ir::Model model = given.copy();
+  ir::Rewriter rewriter(model);
+  lower(model, rewriter, {.rules = host->rules()});
+  const Program program(model, Devices(*host), {});
+  EngineRun run;
+  for (const Step& step : program.steps()) run.tactics.push_back(step.tactic);
+  const std::vector<ir::ValueId> wanted = testing_support::outputs_of(model);
+  run.outputs.resize(wanted.size());
+  Context(program, {}, false)
+      .run(testing_support::drawn_inputs(model, number), wanted, [&](ir::ValueId value, const tensor::Datum& datum) {
+        const auto place = std::ranges::find(wanted, value) - wanted.begin();
+        run.outputs[static_cast<size_t>(place)] = tensor::load_elements<double>(datum.tensor());
+      });
+  return run;
+}
+
+TEST(Rotary, neighbours_that_are_written_out_are_one_layer_with_the_bits_of_its_operators) {
+  for (const char* const type : {"float", "bfloat16"}) {
+    for (const int64_t width : {2, 6, 14, 16, 32, 40, 74}) {
+      const std::string x = fmt::format("{}[2,3,5,{}]", type, width);
+      for (const char* const angles : {"[5,{}]", "[2,1,5,{}]", "[1,1,1,{}]"}) {
+        const std::string c = type + fmt::format(fmt::runtime(angles), width);
+        for (const char* const nodes : {kNeighbours, kGathered, kUnbound}) {
+          const bool is_part = nodes == kUnbound;
+          const std::string y = is_part ? fmt::format("{}[2,3,5,{}]", type, width + 6) : x;
+          const std::string inputs = inputs_of(y + (is_part ? " g" : " x"), c);
+          const ir::Model model = parsed(neighbours_text(inputs, y + " y", nodes, width));
+          const ir::Model apart = parsed(neighbours_text(inputs, y + " y", nodes, width, ", " + x + " t"));
+          for (double (*number)(size_t) : {&sine, &special}) {
+            const EngineRun run = run_by_its_rules(model, number);
+            EXPECT_EQ(run.tactics, std::vector<std::string>{"rotary.rows"}) << nodes;
+            const EngineRun parts = run_by_its_rules(apart, number);
+            EXPECT_EQ(std::ranges::count(parts.tactics, "rotary.rows"), 0) << nodes;
+            EXPECT_EQ(difference(run.outputs, {parts.outputs[0]}, 0), "") << inputs << nodes;
+          }
+          const double bound = type[0] == 'b' ? 1e-2 : 1e-6;
+          EXPECT_EQ(difference(run_by_its_rules(model, sine).outputs, run_on_reference(model, sine), bound), "")
+              << nodes;
         }
       }
     }
@@ -207,6 +278,8 @@ TEST(RotaryKernels, all_round_each_product) {
       kernels->sum(views, 0.3F, {sums.data(), kRow, kRows, columns});
       kernels->difference(views, 0.3F, {differences.data(), kRow, kRows, columns});
       kernels->pairs(views, {pairs.data(), kRow, kRows, 2 * columns});
+      std::vector<float> neighbours(kRows * kRow);
+      kernels->neighbours(views, 0.3F, {neighbours.data(), kRow, kRows, 2 * columns});
       for (size_t i = 0; i < kRows * kRow; ++i) {
         const float left = at(0, i) * at(1, i), right = at(2, i) * at(3, i);
         const bool is_made = i % kRow < columns;
@@ -218,6 +291,10 @@ TEST(RotaryKernels, all_round_each_product) {
         const float xc = x * c, ys = y * s, yc = y * c, xs = x * s;
         ASSERT_EQ(pairs[first], xc - ys) << kernels->name << ' ' << columns;
         ASSERT_EQ(pairs[first + 1], yc + xs) << kernels->name << ' ' << columns;
+        const float cosine = at(1, first + 1), sine = at(2, first + 1);
+        const float xc1 = x * at(1, first), ys1 = y * at(2, first), yc1 = y * cosine, xs1 = x * sine;
+        ASSERT_EQ(neighbours[first], (xc1 - ys1) * 0.3F) << kernels->name << ' ' << columns;
+        ASSERT_EQ(neighbours[first + 1], (yc1 + xs1) * 0.3F) << kernels->name << ' ' << columns;
       }
     }
   }

@@ -214,6 +214,7 @@ class RotationKernel final : public PlainKernel {
     }
     const RotaryKernels& kernels = rotary_kernels(kind == Kind::pairs ? out.columns / 2 : out.columns);
     if (kind == Kind::pairs) return kernels.pairs(views, out);
+    if (kind == Kind::neighbours) return kernels.neighbours(views, scale_, out);
     kind == Kind::sum ? kernels.sum(views, scale_, out) : kernels.difference(views, scale_, out);
   }
 
