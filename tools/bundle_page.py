@@ -27,6 +27,7 @@ EXPRESSION = re.compile(r"/(?:\\.|\[(?:\\.|[^\]\\\n])*\]|[^/\\\n\[])+/\w*")
 BEFORE_EXPRESSION = {"", "(", ",", "=", ":", "[", "!", "&", "|", "?", "{", "}", ";", ">", "return", "typeof", "case"}
 COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 DECLARING = {"class", "const", "function", "let"}
+STATEMENTS = {"catch", "for", "if", "switch", "while"}
 WORD_END = re.compile(r"[\w$]")
 BLOCK_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 LINE_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
@@ -143,10 +144,47 @@ def joined_constants(parts: list[str]) -> list[str]:
     return kept
 
 
+def without_last_semicolons(parts: list[str]) -> list[str]:
+    """A block whose last statement ends at its bracket, unless that is the empty statement of a loop."""
+    kept: list[str] = []
+    heads: list[bool] = []  # for each parenthesis that is open: whether a statement follows it
+    closes_head = False
+    for part in parts:
+        if part == "(":
+            heads.append(kept[-1:] in (["for"], ["while"], ["if"]))
+        if part == "}" and kept[-1:] == [";"] and not closes_head:
+            kept.pop()
+        if part != ";":
+            closes_head = part == ")" and heads.pop()
+        kept.append(part)
+    return kept
+
+
+def parameters(words: list[str]) -> set[str]:
+    """Names of parameters, unless they have a pattern of their own."""
+    found = set()
+    opened: list[tuple[str, list[str]]] = []  # the word before each bracket, and the names directly in it
+    for i, word in enumerate(words):
+        before = words[i - 1] if i else ""
+        is_arrow = words[i + 1:i + 3] == ["=", ">"]
+        if word in ("(", "[", "{"):
+            opened.append((before, []))
+        elif word in (")", "]", "}") and opened:
+            owner, names = opened.pop()
+            is_function = words[i + 1:i + 2] == ["{"] and WORD_END.match(owner[:1]) and owner not in STATEMENTS
+            if word == ")" and (is_arrow or is_function):
+                found.update(names)
+        elif WORD_END.match(word[:1]) and is_arrow:
+            found.add(word)
+        elif WORD_END.match(word[:1]) and opened and before in ("(", ",", "."):
+            opened[-1][1].append(word)
+    return found
+
+
 def short_names(found: list[str]) -> dict[str, str]:
     """Short names for what is declared, unless the same word also is a property, in a template or a text."""
     words = [token for token in found if not token.isspace()]
-    declared = {word for before, word in zip(words, words[1:]) if before in DECLARING and WORD_END.match(word)}
+    declared = {word for before, word in zip(words, words[1:]) if before in DECLARING and WORD_END.match(word)} | parameters(words)
     kept = set()
     brackets = [""]
     for before, word, after in zip(["", *words], words, [*words[1:], ""]):
@@ -169,11 +207,11 @@ def base36(number: int) -> str:
 
 
 def squeezed(code: str) -> str:
-    """The code without white space that only people need, and with short names for what it declares."""
+    """The code without white space that only people need, and with short names and words."""
     parts: list[str] = []
     space = ""
     found = tokens(code)
-    names = short_names(found)
+    names = {**short_names(found), "true": "!0", "false": "!1"}
     for token in (names.get(token, token) for token in found):
         if token.isspace():
             space = token
@@ -182,7 +220,7 @@ def squeezed(code: str) -> str:
             parts.append(gap(parts[-1] if parts else ";", space, token))
         parts.append(token)
         space = ""
-    return "".join(joined_constants(parts))
+    return "".join(without_last_semicolons(joined_constants(parts)))
 
 
 def refuse_equal_names(modules: dict[str, str]) -> None:

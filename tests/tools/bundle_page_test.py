@@ -21,11 +21,16 @@ class BundlePage(TreeTest):
     def test_order_and_space(self):
         script = self.bundle(a='import { twice } from "./b.js";\n\n/** Says it. */\nconst said = twice("a  b");\nglobalThis.said = said;\n',
                              b="// Doubles.\n\nexport function twice(text) {\n  const one = text;\n  const two = one;\n  return one + two;\n}\n")
-        self.assertEqual(script, '(()=>{"use strict";\nfunction $1(text){const $0=text,$2=$0;return $0+$2;}const said=$1("a  b");globalThis.said=said;})();\n')
+        self.assertEqual(script, '(()=>{"use strict";\nfunction $2($1){const $0=$1,$3=$0;return $0+$3}const said=$2("a  b");globalThis.said=said})();\n')
 
     def test_what_is_kept(self):
         script = self.bundle(a='const name = /[/"]\\/  x/g;\nconst other = { name, list: [1, - -2] };\nglobalThis.text = `a  ${other.name}  b`;\nif (1 / 2 / 3) globalThis.x = "//  no comment";  // one\nglobalThis.y = 1 /* two */ + 2;\n')
-        for part in ('const name=/[/"]\\/  x/g', "{name,list:[1,- -2]}", "`a  ${other.name}  b`", '"//  no comment";globalThis.y=1+2;'):
+        for part in ('const name=/[/"]\\/  x/g', "{name,list:[1,- -2]}", "`a  ${other.name}  b`", '"//  no comment";globalThis.y=1+2}'):
+            self.assertIn(part, script)
+
+    def test_what_is_shortened(self):
+        script = self.bundle(a='class Rows {\n  more(first, [second]) {\n    for (const each of first) if (each.first === true) return false;\n    while (second());\n  }\n}\nglobalThis.rows = (wide) => new Rows(wide).more({ wide });\n')
+        for part in ("more(first,[second]){", "===!0)return!1;while(second());}", ".more({wide})"):
             self.assertIn(part, script)
 
     def test_refusals(self):
