@@ -185,12 +185,12 @@ def profile(model, sides=("engine", "onnxrt")):
     return scene.overlay(facts, columns, {"span": [s[4] for s in spans]})
 
 
-def plan(model):
+def plan(model, conv="conv.direct", joined=("Add", "Relu", "Gelu"), file=None):
     """Neighbours become one layer; the last of a kind runs on the reference."""
     nodes = node_items(model)
     layers = []
     for item in nodes:
-        joins = layers and item.op in ("Add", "Relu", "Gelu") and item.parent is layers[-1][-1].parent
+        joins = layers and item.op in joined and item.parent is layers[-1][-1].parent
         if joins:
             layers[-1].append(item)
         else:
@@ -199,7 +199,7 @@ def plan(model):
     address = 0
     for number, layer in enumerate(layers):
         label = " + ".join(item.name for item in layer)
-        tactic = {"Conv": "conv.direct", "MatMul": "gemm.packed", "Gemm": "gemm.packed"}.get(layer[0].op, "rows.fused" if len(layer) > 1 else "elementwise.tape")
+        tactic = {"Conv": conv, "MatMul": "gemm.packed", "Gemm": "gemm.packed"}.get(layer[0].op, "rows.fused" if len(layer) > 1 else "elementwise.tape")
         state = "reference" if layer[0].op in ("Gather", "GlobalAveragePool") else ""
         groups.append({"id": number, "items": [item.id for item in layer], "label": label, "state": state})
         table.append({"layer": label, "tactic": "reference" if state else tactic, "alternatives": [{"tactic": "gemm.plain", "us": 31.5}] if "gemm" in tactic else [],
@@ -213,7 +213,7 @@ def plan(model):
     columns = {"group.start": ("u32", starts), "group.count": ("u32", counts), "member.item": ("u32", members),
                "block.start": ("u32", [b[0] for b in blocks]), "block.end": ("u32", [b[1] for b in blocks]), "block.address": ("f64", [b[2] for b in blocks]),
                "block.bytes": ("f64", [b[3] for b in blocks]), "block.item": ("u32", [b[4] for b in blocks])}
-    facts = {"title": "engine plan", "source": f"{model.name}.engine", "what": "plan", "sides": [], "fields": [], "groups": groups, "table": table}
+    facts = {"title": "engine plan", "source": file or f"{model.name}.engine", "what": "plan", "sides": [], "fields": [], "groups": groups, "table": table}
     return scene.overlay(facts, columns, {"block": [b[5] for b in blocks]})
 
 

@@ -155,6 +155,21 @@ class Pictures(PageTest):
         self.select("stem/relu")
         self.assertIn("together with", self.panel())
 
+    def test_two_plans(self):
+        model = models.small()
+        other = models.plan(model, "conv.winograd", ("Relu",), "plans/other.engine")
+        self.show(server.Subject(model, [model.scene()], [("engine plan", "plan", models.plan(model)), ("other plan", "plan", other)]))
+        self.press("2")
+        self.ask("[...document.querySelectorAll('.list-bar button')].find((b) => b.textContent === 'Layers').click()")
+        self.assertIn("layer of other.engine", self.ask("document.querySelector('.grid-head').innerText"))
+        cells = "[...document.querySelectorAll('.grid-body .grid-row')].map((row) => [...row.children].slice(-3).map((cell) => cell.textContent))"
+        rows = self.ask(cells)
+        self.assertIn("tactic", [differs for differs, _, _ in rows])
+        self.assertIn("conv.winograd", [tactic for differs, _, tactic in rows if differs == "tactic"])
+        self.assertIn("2 layers", [differs for differs, _, _ in rows])
+        self.ask("[...document.querySelectorAll('.sort')].find((b) => b.textContent.startsWith('differs in')).click()")
+        self.assertEqual(self.ask(cells)[0][0], "")
+
     def test_profile_views(self):
         self.show(small_with_overlays())
         for key, name in (("3", "timeline"), ("4", "icicle"), ("5", "roofline")):

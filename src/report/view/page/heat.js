@@ -18,6 +18,7 @@ export class HeatMap {
     this.shown = dims.length > 1 ? [dims.length - 2, dims.length - 1] : [0];
     this.places = dims.map(() => 0);
     this.reduce = "max";
+    this.colours = null;
     this.data = null;
     this.status = el("p", { class: "soft", "aria-live": "polite" }, "");
     this.canvas = chart("heat", "heat map of the slice", (context, width, height) => this.draw(context, width, height));
@@ -30,8 +31,8 @@ export class HeatMap {
   }
 
   /** The slice in NumPy's notation. */
-  at() {
-    return this.dims.map((_, d) => (this.shown.includes(d) ? ":" : this.places[d])).join(",");
+  at(colour = this.places[this.colours]) {
+    return this.dims.map((_, d) => (this.shown.includes(d) ? ":" : d === this.colours ? colour : this.places[d])).join(",");
   }
 
   refreshControls() {
@@ -50,8 +51,18 @@ export class HeatMap {
       this.read();
     } }, ...["max", "mean", "min"].map((name) => el("option", {}, name)));
     reduce.value = this.reduce;
-    parts.push(el("label", {}, "blocks ", reduce));
+    parts.push(el("label", {}, "blocks ", reduce), this.colourBox());
     fill(this.controls, ...parts);
+  }
+
+  /** A box that shows a dim of three as red, green and blue. */
+  colourBox() {
+    const dim = this.dims.findIndex((size, d) => size === 3 && !this.shown.includes(d));
+    if (dim < 0) this.colours = null;
+    return dim < 0 ? null : el("label", {}, el("input", { type: "checkbox", checked: this.colours !== null, onchange: (event) => {
+      this.colours = event.target.checked ? dim : null;
+      this.read();
+    } }), `dim ${dim} as red, green, blue`);
   }
 
   chooser(label, which) {
@@ -70,12 +81,15 @@ export class HeatMap {
     const at = this.at();
     this.notation.textContent = `[${at.replaceAll(",", ", ")}]`;
     try {
-      const slice = await this.app.source.slice(this.scene, this.value, at, this.reduce, WIDTH);
-      if (!this.still() || at !== this.at()) return;
-      const { head } = slice;
+      const { colours } = this;
+      const slices = await Promise.all((colours === null ? [at] : [0, 1, 2].map((colour) => this.at(colour))).map((part) => this.app.source.slice(this.scene, this.value, part, this.reduce, WIDTH)));
+      if (!this.still() || at !== this.at() || colours !== this.colours) return;
+      const [slice] = slices;
+      const head = { ...slice.head, least: Math.min(...slices.map((part) => part.head.least)), greatest: Math.max(...slices.map((part) => part.head.greatest)) };
       const values = slice.column("data", "f32");
       const shape = head.shape && head.shape.length === 2 ? head.shape : [Math.max(1, Math.round(values.length / (head.shape ? head.shape[head.shape.length - 1] || 1 : values.length))), head.shape ? head.shape[head.shape.length - 1] : values.length];
-      this.data = { values, shape, least: head.least, greatest: head.greatest };
+      const channels = colours === null ? null : slices.map((part) => part.column("data", "f32"));
+      this.data = { values, channels, shape, least: head.least, greatest: head.greatest };
       this.status.textContent = `${shape[0]} × ${shape[1]}, ${formatNumber(head.least)} to ${formatNumber(head.greatest)}`;
       this.canvas.style.aspectRatio = String(Math.min(4, Math.max(0.6, shape[1] / shape[0])));
       this.canvas.redraw();
@@ -98,12 +112,13 @@ export class HeatMap {
     const { values, shape: [rows, columns] } = this.data;
     const picture = new ImageData(columns, rows);
     const words = new Uint32Array(picture.data.buffer);
-    for (let i = 0; i < words.length; i++) words[i] = this.pixel(values[i], i);
+    const { channels } = this.data;
+    for (let i = 0; i < words.length; i++) words[i] = channels ? this.mixed(channels, i) : this.pixel(values[i], i);
     const small = new OffscreenCanvas(columns, rows);
     small.getContext("2d").putImageData(picture, 0, 0);
     context.imageSmoothingEnabled = false;
     context.drawImage(small, 0, 0, width, height);
-    if (width / columns >= LEAST_NUMBER_CELL && height / rows >= 14) this.numbers(context, width / columns, height / rows);
+    if (!channels && width / columns >= LEAST_NUMBER_CELL && height / rows >= 14) this.numbers(context, width / columns, height / rows);
   }
 
   /** A colour, or for NaN and infinity a hatching of single pixels. */
@@ -111,6 +126,15 @@ export class HeatMap {
     if (!Number.isFinite(value)) return i % 2 ? 0xff2222be : 0xffffffff;
     const [red, green, blue] = rgbOf(this.color(value));
     return (255 << 24) | (blue << 16) | (green << 8) | red;
+  }
+
+  /** The colour of a place of three channels, from the least to the greatest of all. */
+  mixed(channels, i) {
+    const { least, greatest } = this.data;
+    const parts = channels.map((values) => Math.round((255 * (values[i] - least)) / (greatest - least || 1)));
+    if (!parts.every(Number.isFinite)) return this.pixel(NaN, i);
+    const [red, green, blue] = parts;
+    return ((255 << 24) | (blue << 16) | (green << 8) | red) >>> 0;
   }
 
   numbers(context, cellWidth, cellHeight) {

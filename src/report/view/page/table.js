@@ -3,6 +3,7 @@
 import { button, el, fill } from "./dom.js";
 import { formatBytes, formatCount, formatNumber, formatShare, formatUnit } from "./numbers.js";
 import { printable, shortened } from "./columns.js";
+import { besideColumns } from "./plans.js";
 
 const ROW_HEIGHT = 24;
 
@@ -70,8 +71,9 @@ export class TableView {
 
   layerColumns() {
     const keys = [...new Set(this.overlay.table.flatMap((row) => Object.keys(row)))].filter((key) => key !== "items");
-    return keys.map((key, i) => ({ key, title: key.replaceAll("_", " "), width: i === 0 ? 0 : 120, value: (row) => row[key],
+    const own = keys.map((key, i) => ({ key, title: key.replaceAll("_", " "), width: i === 0 ? 0 : 120, value: (row) => row[key],
       text: (row) => (typeof row[key] === "number" ? formatNumber(row[key]) : printable(shortened(cellText(row[key]), 200))), words: this.overlay.table.some((row) => typeof row[key] === "string") }));
+    return [...own, ...besideColumns(this.overlay, this.app.overlays)];
   }
 
   makeRows() {
