@@ -4,6 +4,7 @@
 #include <array>
 
 #include "base/error.h"
+#include "formats/json/field_writer.h"
 #include "tensor/casts.h"
 
 namespace assay::report {
@@ -40,35 +41,11 @@ void write_loaded(JsonWriter& json, const tensor::Tensor& tensor) {
   }
 }
 
-std::string_view text(Severity severity) {
-  switch (severity) {
-    case Severity::info:
-      return "info";
-    case Severity::warning:
-      return "warning";
-    case Severity::error:
-      return "error";
-  }
-  return "error";
-}
-
-void write_finding(JsonWriter& json, const Diagnostic& finding) {
-  json.begin_object();
-  json.field("level", std::string(text(finding.severity)));
-  json.field("code", std::string(finding.code));
-  json.field("node", finding.node);
-  json.field("message", finding.message);
-  if (!finding.remedy.empty()) json.field("remedy", finding.remedy);
-  json.end_object();
-}
-
 }  // namespace
 
 JsonReport::JsonReport(std::string_view command) {
-  std::string schema = fmt::format("assay/{}/1", command);
-  std::ranges::replace(schema, ' ', '-');
   json.begin_object();
-  json.field("schema", schema);
+  json.field("schema", formats::schema_of(command));
 }
 
 std::string JsonReport::end(const Timings& timings) {
@@ -76,15 +53,6 @@ std::string JsonReport::end(const Timings& timings) {
   write_timings(json, timings);
   json.end_object();
   return json.text();
-}
-
-std::string JsonReport::end(const std::vector<Diagnostic>& findings, const Timings& timings) {
-  write_findings("findings", findings);
-  return end(timings);
-}
-
-void JsonReport::write_findings(std::string_view key, const std::vector<Diagnostic>& findings) {
-  write_list(json, key, findings, write_finding);
 }
 
 std::string failure_json(std::string_view command, std::string_view model, std::string_view line, int exit_status) {
@@ -118,37 +86,6 @@ void write_elements(JsonWriter& json, const tensor::Tensor& tensor) {
   if (const Error* error = std::get_if<Error>(&readable)) return json.value(error->line());
   json.begin_array();
   write_loaded(json, tensor);
-  json.end_array();
-}
-
-void write_value_info(JsonWriter& json, const results::ValueInfo& info) {
-  json.begin_object();
-  json.field("name", info.name);
-  json.key("dtype");
-  info.type.empty() ? json.null() : json.value(info.type);
-  json.key("shape");
-  if (info.ranked) {
-    json.begin_array();
-    for (const results::ListedDim& dim : info.shape) {
-      if (dim.value)
-        json.value(*dim.value);
-      else if (dim.symbol.empty())
-        json.null();
-      else
-        json.value(dim.symbol);
-    }
-    json.end_array();
-  } else {
-    json.null();
-  }
-  if (info.is_initializer) json.field("initializer", true);
-  json.end_object();
-}
-
-void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers) {
-  json.key(key);
-  json.begin_array();
-  for (const int64_t number : numbers) json.value(number);
   json.end_array();
 }
 

@@ -5,9 +5,8 @@
 #include <utility>
 #include <vector>
 
-#include "base/diagnostics.h"
 #include "base/json.h"
-#include "results/model_listing.h"
+#include "tensor/tensor.h"
 
 namespace assay::report {
 
@@ -21,9 +20,6 @@ class JsonReport {
 
   // Ends the object; call once.
   std::string end(const Timings& timings);
-  std::string end(const std::vector<Diagnostic>& findings, const Timings& timings);
-  // Writes "key": […].
-  void write_findings(std::string_view key, const std::vector<Diagnostic>& findings);
 
   JsonWriter json;
 };
@@ -34,10 +30,6 @@ std::string failure_json(std::string_view command, std::string_view model, std::
 std::string models_json(std::string_view command, const std::vector<std::string>& reports, int exit_status,
                         double seconds);
 
-// Writes {"name": …, "dtype": …, "shape": …}.
-void write_value_info(JsonWriter& json, const results::ValueInfo& info);
-// Writes "key": [1, 2, …].
-void write_numbers(JsonWriter& json, std::string_view key, const std::vector<int64_t>& numbers);
 // Writes "key": ["a", "b"].
 void write_texts(JsonWriter& json, std::string_view key, const std::vector<std::string>& texts);
 void write_timings(JsonWriter& json, const Timings& timings);

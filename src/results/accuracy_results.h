@@ -41,6 +41,13 @@ struct SavedComparison {
 
 using AccuracyResults = std::vector<SavedComparison>;
 
+// The contents of a file of comparison results.
+struct AccuracyListing {
+  std::string path;
+  std::vector<std::pair<std::string, SavedPair>> pairs;  // with the function
+  std::vector<std::pair<std::string, double>> timings;   // seconds
+};
+
 // Saved metrics of two runs under one function, judged again.
 struct RejudgedPair {
   std::string function;
@@ -53,6 +60,7 @@ struct RejudgedPair {
 };
 
 struct Rejudgement {
+  std::string path;
   std::vector<RejudgedPair> pairs;
   std::vector<std::string> ignored;  // functions that are stored, but were not asked for
   Verdict verdict = Verdict::undecided;

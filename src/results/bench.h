@@ -73,11 +73,12 @@ struct BenchSide {
   double throughput = 0;             // runs in a second
   Distribution latency;
   Distribution compute;
-  Distribution upload;  // of samples on a device
-  Distribution download;
+  std::optional<Distribution> upload;  // of samples on a device
+  std::optional<Distribution> download;
   LayerProfile profile;
   bool is_on_device() const { return !samples.empty() && samples.front().is_on_device; }
-  bool is_measured() const { return failure.empty() && !samples.empty(); }
+  uint64_t run_count() const { return samples.empty() ? compute.count : samples.size(); }
+  bool is_measured() const { return failure.empty() && run_count() > 0; }
 };
 
 // The time of a rival in parts of that of the first side; above 1 it is slower.

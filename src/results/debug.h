@@ -37,7 +37,7 @@ struct DebugLoop {
 
 // The report of `debug build` and `debug repeat`.
 struct DebugReport {
-  std::string command;  // `build`
+  std::string command;  // `debug build`
   std::string model;
   DebugLoop loop;
   std::vector<std::pair<std::string, double>> timings;

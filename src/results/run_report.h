@@ -84,4 +84,11 @@ struct RunReport {
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };
 
+// The comparison of two files of saved data.
+struct DataDifference {
+  std::vector<PairComparison> pairs;
+  Verdict verdict = Verdict::equal;
+  std::vector<std::pair<std::string, double>> timings;  // seconds
+};
+
 }  // namespace assay::results

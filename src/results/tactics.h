@@ -18,6 +18,12 @@ struct RecordedTactic {
 // By layer, in the order of the file.
 using RecordedTactics = std::vector<std::pair<std::string, RecordedTactic>>;
 
+// The contents of a replay.
+struct TacticListing {
+  std::string path;
+  RecordedTactics tactics;
+};
+
 // Tactics that only replays of bad engines have.
 struct TacticDiff {
   std::vector<std::string> good;  // files

@@ -9,6 +9,7 @@
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/values.h"
 #include "report/bench/bench_sweep.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 namespace {
@@ -79,7 +80,7 @@ std::optional<int> run_sweep(const tasks::BenchRequest& request, const Arguments
   if (!json_on_stdout(arguments)) {
     for (const std::string& line : report::sweep_lines(sweep)) environment.log.info(line);
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::sweep_json(sweep));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(sweep));
   return is_measured ? kExitEqual : kExitUndecided;
 }
 

@@ -22,10 +22,10 @@
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
-#include "report/bench/json_bench.h"
 #include "report/bench/json_trtexec.h"
 #include "report/bench/text_bench.h"
 #include "report/html/bench_page.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 namespace {
@@ -135,7 +135,7 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
   const results::BenchSide& side = outcome.bench.sides[0];
   Log& log = environment.log;
   if (wants_json(arguments)) {
-    write_json(arguments, environment, report::bench_json(outcome.bench, arguments.flag("--with-samples")));
+    write_json(arguments, environment, report::report_json(outcome.bench, arguments.flag("--with-samples")));
   }
   if (arguments.has("--report"))
     write_page(arguments, environment, report::bench_page(outcome.bench, page_facts(environment)));

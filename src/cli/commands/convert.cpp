@@ -16,7 +16,7 @@
 #include "cli/options/groups/passes.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
-#include "report/edit/json_conversion.h"
+#include "report/json_reports.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -64,7 +64,7 @@ int run_convert(const Arguments& arguments, Environment& environment) {
   }
   const tasks::ConvertRequest request = convert_request(arguments, target);
   const results::ConversionReport report = tasks::convert(request, observer).report;
-  if (wants_json(arguments)) write_json(arguments, environment, report::conversion_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return kExitEqual;
 }
 

@@ -9,7 +9,7 @@
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
-#include "report/check/json_doctor.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -56,7 +56,7 @@ int run_doctor(const Arguments& arguments, Environment& environment) {
   for (const results::DeviceHealth& device : report.devices) print_device(device, environment.log);
   print_about_installing(environment.log);
   report.timings = {{"total_seconds", total.seconds()}};
-  if (wants_json(arguments)) write_json(arguments, environment, report::doctor_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   const bool is_one_missing = !std::ranges::all_of(report.backends, &results::BackendHealth::usable);
   return is_one_missing && !wanted.empty() ? kExitUndecided : kExitEqual;
 }

@@ -18,6 +18,7 @@
 #include "report/bench/json_profile.h"
 #include "report/bench/text_profile.h"
 #include "report/html/profile_page.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 namespace {
@@ -81,7 +82,7 @@ int run_profile(const Arguments& arguments, Environment& environment) {
   save(arguments, "--output", report::profile_trace(report), environment.log);
   if (arguments.has("--report"))
     write_page(arguments, environment, report::profile_page(report, page_facts(environment)));
-  if (wants_json(arguments)) write_json(arguments, environment, report::profile_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   for (const results::ProfiledBackend& backend : report.backends) {
     if (!backend.layers.empty()) return kExitEqual;
   }

@@ -26,7 +26,7 @@
 #include "cli/run/request.h"
 #include "cli/run/script.h"
 #include "cli/run/status.h"
-#include "report/run/json_run.h"
+#include "report/json_reports.h"
 #include "report/run/text_comparison.h"
 #include "report/run/text_run.h"
 
@@ -98,7 +98,7 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
     environment.log.info("Saving accuracy results to " + printable(words.accuracy));
     tasks::save_accuracy_results(words.accuracy, report, words.request.compare);
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::run_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   // Pages and JUnit are read by people: there a remedy is an option. JSON has its name.
   for (results::RunnerRun& run : outcome.report.runs) run.failure += remedy_text(run.remedy, arguments);
   write_reports(report, arguments, environment);

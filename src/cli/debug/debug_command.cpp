@@ -6,8 +6,8 @@
 #include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/json.h"
-#include "report/debug/json_debug.h"
 #include "report/debug/text_debug.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 
@@ -21,7 +21,7 @@ int run_loop(const Arguments& arguments, Environment& environment,
   LogObserver observer(arguments, environment);
   const results::DebugReport report = task(observer);
   log.finish(report::loop_summary(report.loop));
-  if (wants_json(arguments)) write_json(arguments, environment, report::debug_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }

@@ -10,7 +10,7 @@
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
-#include "report/debug/json_same.h"
+#include "report/json_reports.h"
 #include "tasks/same.h"
 
 namespace assay::cli {
@@ -84,7 +84,7 @@ int run_same(const Arguments& arguments, Environment& environment, uint64_t runs
   LogObserver observer(arguments, environment);
   const results::SameReport report = tasks::debug_same(request, observer);
   print(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::same_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   const bool is_same = report.differences.empty();
   environment.log.verdict(is_same, fmt::format("{} | Runtime: {:.3f}s | Command: {}", is_same ? "PASSED" : "FAILED",
                                                total.seconds(), command));

@@ -10,7 +10,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/model_output.h"
 #include "cli/options/groups/onnx_save.h"
-#include "report/edit/json_edit.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 
@@ -30,7 +30,7 @@ int run_edit(const Arguments& arguments, Environment& environment,
   log.start(fmt::format("RUNNING | Command: {}", command));
   LogObserver observer(arguments, environment);
   const tasks::EditOutcome outcome = task(observer);
-  if (wants_json(arguments)) write_json(arguments, environment, report::edit_json(outcome.report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(outcome.report));
   log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }

@@ -5,7 +5,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/plugins.h"
-#include "report/edit/json_plugins.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 
@@ -18,7 +18,7 @@ int run_match(std::string_view command, const std::string& config, const Argumen
                                                        .config = config},
                                                       observer);
   report.command = command;
-  if (wants_json(arguments)) write_json(arguments, environment, report::plugins_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return kExitEqual;
 }
 

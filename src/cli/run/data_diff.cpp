@@ -8,7 +8,7 @@
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
 #include "cli/run/status.h"
-#include "report/run/json_run.h"
+#include "report/json_reports.h"
 #include "report/run/text_comparison.h"
 #include "tasks/check.h"
 
@@ -40,7 +40,8 @@ int diff_data(const std::string& path_a, const std::string& path_b, const Argume
                                                found.runs_a, printable(path_b), found.runs_b));
   }
   report.timings = {{"total_seconds", total.seconds()}};
-  if (wants_json(arguments)) write_json(arguments, environment, report::data_diff_json(report));
+  const results::DataDifference difference{std::move(report.pairs), report.verdict, report.timings};
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(difference));
   return status_of(report.verdict);
 }
 

@@ -224,6 +224,13 @@ void JsonReader::skip() {
   }
 }
 
+std::string_view JsonReader::any() {
+  skip_blanks();
+  const size_t begin = at_;
+  skip();
+  return text_.substr(begin, at_ - begin);
+}
+
 void JsonReader::finish() {
   skip_blanks();
   if (at_ != text_.size()) fail_here("unexpected text after the value");

@@ -44,6 +44,8 @@ class JsonReader {
   void null();
   // Any value.
   void skip();
+  // Likewise; gives its text.
+  std::string_view any();
   // Only whitespace may follow.
   void finish();
   // Error (parse) about this place.

@@ -5,33 +5,12 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
 
 std::string median_text(const results::BenchSide& side) {
   return side.is_measured() ? fmt::format("{:.6g}", side.compute.median * 1e3) : "-";
-}
-
-void write_point(JsonWriter& json, const results::BenchSweep::Point& point) {
-  json.begin_object();
-  json.field("label", point.label);
-  json.field("elements", point.elements);
-  if (point.growth) json.field("growth", *point.growth);
-  write_list(json, "backends", point.bench.sides, [](JsonWriter& list, const results::BenchSide& side) {
-    list.begin_object();
-    list.field("backend", side.backend);
-    if (side.is_measured()) {
-      list.field("median_seconds", side.compute.median);
-      list.field("min_seconds", side.compute.min);
-      list.field("throughput", side.throughput);
-    } else {
-      list.field("failure", side.failure);
-    }
-    list.end_object();
-  });
-  json.end_object();
 }
 
 }  // namespace
@@ -50,12 +29,6 @@ std::vector<std::string> sweep_lines(const results::BenchSweep& sweep) {
   }
   lines.emplace_back("Medians in ms; growth is the power of the number of elements with which the first one grew.");
   return lines;
-}
-
-std::string sweep_json(const results::BenchSweep& sweep) {
-  JsonReport report("bench");
-  write_list(report.json, "sweep", sweep.points, write_point);
-  return report.end({});
 }
 
 }  // namespace assay::report

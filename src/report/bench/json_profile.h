@@ -6,7 +6,6 @@
 
 namespace assay::report {
 
-std::string profile_json(const results::ProfileReport& report);
 // One run of each backend as trace events, which Chrome and Perfetto show: a process for each backend, and in it the
 // layers in their order.
 std::string profile_trace(const results::ProfileReport& report);

@@ -69,9 +69,9 @@ std::vector<std::string> summary_lines(const results::BenchSide& side, std::stri
   std::vector<std::string> lines = {
       fmt::format("Timing trace has {} queries over {:.6g} s", side.samples.size(), side.wall_seconds),
       fmt::format("Throughput: {:.6g} qps", side.throughput), distribution_line("Latency", side.latency)};
-  if (side.is_on_device()) lines.push_back(distribution_line("H2D Latency", side.upload));
+  if (side.upload) lines.push_back(distribution_line("H2D Latency", *side.upload));
   lines.push_back(distribution_line(compute, times));
-  if (side.is_on_device()) lines.push_back(distribution_line("D2H Latency", side.download));
+  if (side.download) lines.push_back(distribution_line("D2H Latency", *side.download));
   lines.push_back(fmt::format("Total Host Walltime: {:.6g} s", side.wall_seconds));
   lines.push_back(fmt::format("Total {}: {:.6g} s", compute, times.mean * static_cast<double>(times.count)));
   lines.push_back(fmt::format("Computing: median {:.6g} ms, {}; coefficient of variation {:.3g}%, {} outlier(s)",

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -65,30 +64,6 @@ std::string capability_summary_text(const results::CapabilityReport& report) {
                     fmt::format("[{}]", join(group.ranges, ", "))});
   }
   return table_text(rows);
-}
-
-std::string capability_json(const results::CapabilityReport& report) {
-  JsonReport out("inspect capability");
-  JsonWriter& json = out.json;
-  json.field("model", report.path);
-  json.field("backend", report.backend);
-  if (!report.whole_refusal.empty()) json.field("whole_refusal", report.whole_refusal);
-  if (!report.whole_remedy.empty()) json.field("whole_remedy", report.whole_remedy);
-  json.field("untried_count", static_cast<uint64_t>(report.untried_count));
-  write_list(json, "ranges", report.ranges, [](JsonWriter& list, const results::NodeRange& range) {
-    list.begin_object();
-    list.field("first", static_cast<uint64_t>(range.first));
-    list.field("last", static_cast<uint64_t>(range.last));
-    list.field("supported", range.is_supported);
-    if (!range.is_supported) {
-      list.field("op", range.op);
-      write_texts(list, "nodes", range.nodes);
-      list.field("reason", range.reason);
-    }
-    if (!range.file.empty()) list.field("file", range.file);
-    list.end_object();
-  });
-  return out.end(report.timings);
 }
 
 }  // namespace assay::report

@@ -10,6 +10,5 @@ namespace assay::report {
 std::string refused_nodes_text(const results::CapabilityReport& report);
 // A summary by operators and reasons, with the ranges of nodes, as the peer has it. The ends of ranges are exclusive.
 std::string capability_summary_text(const results::CapabilityReport& report);
-std::string capability_json(const results::CapabilityReport& report);
 
 }  // namespace assay::report

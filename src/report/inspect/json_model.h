@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include "formats/json/field_writer.h"
 #include "report/json_parts.h"
 #include "results/model_listing.h"
 
@@ -25,11 +26,6 @@ class JsonModelListing : public results::ModelListingSink {
   std::string take_text(const Timings& timings);
 
  private:
-  void counts(const results::ModelOverview& overview);
-  void quantization(const results::QuantizationSummary& summary);
-  void functions(const std::vector<results::FunctionListing>& functions);
-  void findings(const results::ModelOverview& overview);
-  void values(std::string_view key, const std::vector<results::ValueInfo>& infos);
   void initializers(const results::GraphListing& graph);
   void tensor(const tensor::Tensor& tensor);
   void begin_attributes();
@@ -42,6 +38,7 @@ class JsonModelListing : public results::ModelListingSink {
 
   JsonReport report_{"inspect model"};
   JsonWriter& json_ = report_.json;
+  formats::FieldWriter fields_{json_};
   bool with_layers_;
   bool with_weights_;
   bool in_functions_ = false;

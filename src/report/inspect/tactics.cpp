@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/json_parts.h"
 
 namespace assay::report {
 namespace {
@@ -18,13 +17,6 @@ std::string algorithm_text(const results::RecordedTactic& tactic) {
                                tactic.tactic, tuple_text(tactic.inputs), tuple_text(tactic.outputs)));
 }
 
-void write_tactic(JsonWriter& json, const results::RecordedTactic& tactic) {
-  json.field("implementation", tactic.implementation);
-  json.field("tactic", tactic.tactic);
-  write_texts(json, "inputs", tactic.inputs);
-  write_texts(json, "outputs", tactic.outputs);
-}
-
 }  // namespace
 
 std::string tactics_text(const results::RecordedTactics& tactics) {
@@ -35,18 +27,6 @@ std::string tactics_text(const results::RecordedTactics& tactics) {
                         algorithm_text(tactic));
   }
   return text;
-}
-
-std::string tactics_json(const std::string& path, const results::RecordedTactics& tactics) {
-  JsonReport report("inspect tactics");
-  report.json.field("path", path);
-  write_list(report.json, "layers", tactics, [](JsonWriter& json, const auto& layer) {
-    json.begin_object();
-    json.field("name", layer.first);
-    write_tactic(json, layer.second);
-    json.end_object();
-  });
-  return report.end({});
 }
 
 std::vector<std::string> tactic_diff_lines(const results::TacticDiff& diff) {
@@ -60,24 +40,6 @@ std::vector<std::string> tactic_diff_lines(const results::TacticDiff& diff) {
     lines.push_back(fmt::format("Layer: {}\n    Algorithms: [{}]", printable(layer), fmt::join(algorithms, ", ")));
   }
   return lines;
-}
-
-std::string tactic_diff_json(const results::TacticDiff& diff) {
-  JsonReport report("inspect diff-tactics");
-  write_texts(report.json, "good", diff.good);
-  write_texts(report.json, "bad", diff.bad);
-  write_texts(report.json, "skipped", diff.skipped);
-  write_list(report.json, "suspects", diff.suspects, [](JsonWriter& json, const auto& suspect) {
-    json.begin_object();
-    json.field("layer", suspect.first);
-    write_list(json, "tactics", suspect.second, [](JsonWriter& inner, const results::RecordedTactic& tactic) {
-      inner.begin_object();
-      write_tactic(inner, tactic);
-      inner.end_object();
-    });
-    json.end_object();
-  });
-  return report.end({});
 }
 
 }  // namespace assay::report

@@ -9,10 +9,8 @@ namespace assay::report {
 
 // Each layer and its tactic, as the peer prints them.
 std::string tactics_text(const results::RecordedTactics& tactics);
-std::string tactics_json(const std::string& path, const results::RecordedTactics& tactics);
 
 // The tactics that only bad engines have, as the peer prints them.
 std::vector<std::string> tactic_diff_lines(const results::TacticDiff& diff);
-std::string tactic_diff_json(const results::TacticDiff& diff);
 
 }  // namespace assay::report

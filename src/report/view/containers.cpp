@@ -1,6 +1,8 @@
 #include "report/view/containers.h"
 
+#include "formats/json/field_writer.h"
 #include "report/json_parts.h"
+#include "results/fields/view.h"
 
 namespace assay::report {
 namespace {
@@ -223,12 +225,8 @@ std::string overlay_container(const results::Overlay& overlay, uint64_t revision
 
 std::string slice_container(const results::ValueSlice& slice) {
   Container out("slice");
-  JsonWriter& head = out.head();
-  write_numbers(head, "shape", {static_cast<int64_t>(slice.rows), static_cast<int64_t>(slice.columns)});
-  write_numbers(head, "dims", slice.dims);
-  head.field("is_reduced", slice.is_reduced);
-  head.field("least", slice.least);
-  head.field("greatest", slice.greatest);
+  formats::FieldWriter fields(out.head());
+  results::Fields<results::ValueSlice>::of(fields, slice);
   out.column("data", slice.cells);
   return out.finish();
 }

@@ -1,6 +1,8 @@
 #include "report/view/json_view.h"
 
+#include "formats/json/field_writer.h"
 #include "report/json_parts.h"
+#include "results/fields/view.h"
 
 namespace assay::report {
 namespace {
@@ -44,46 +46,6 @@ void write_node_port(JsonWriter& json, const results::NodePort& port) {
   json.field("type", port.type);
   json.field("constant", port.is_constant);
   json.end_object();
-}
-
-void write_histogram(JsonWriter& json, const results::Histogram& histogram) {
-  json.begin_object();
-  write_list(json, "edges", histogram.edges, [](JsonWriter& list, double edge) { list.value(edge); });
-  write_list(json, "counts", histogram.counts, [](JsonWriter& list, uint64_t count) { list.value(count); });
-  json.end_object();
-}
-
-void write_elements_of(JsonWriter& json, const results::ValueFacts& facts) {
-  json.field("source", facts.source);
-  json.field("count", facts.stats.count);
-  json.field("zeros", facts.zeros);
-  json.field("nans", facts.stats.nan_count);
-  json.field("infs", facts.stats.inf_count);
-  json.field("subnormals", facts.subnormals);
-  json.field("outside_float16", facts.outside_float16);
-  json.field("least", facts.stats.least);
-  write_numbers(json, "least_at", facts.stats.least_at);
-  json.field("greatest", facts.stats.greatest);
-  write_numbers(json, "greatest_at", facts.stats.greatest_at);
-  json.field("mean", facts.stats.mean);
-  json.field("deviation", facts.stats.standard_deviation);
-  json.key("percentiles");
-  json.begin_object();
-  for (const auto& [percent, number] : facts.percentiles) json.field(fmt::format("{:g}", percent), number);
-  json.end_object();
-  if (facts.stats.histogram) {
-    json.key("histogram");
-    write_histogram(json, *facts.stats.histogram);
-  }
-  json.key("log_histogram");
-  write_histogram(json, facts.magnitudes);
-  write_list(json, "channels", facts.channels, [](JsonWriter& list, const results::ChannelRange& range) {
-    list.begin_object();
-    list.field("least", range.least);
-    list.field("mean", range.mean);
-    list.field("greatest", range.greatest);
-    list.end_object();
-  });
 }
 
 }  // namespace
@@ -141,41 +103,9 @@ std::string node_json(const results::NodeFacts& facts) {
   return json.text();
 }
 
-std::string value_json(const results::ValueFacts& facts) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("name", facts.name);
-  json.field("type", facts.type);
-  const bool is_available = facts.reason.empty();
-  json.field("available", is_available);
-  if (is_available) write_elements_of(json, facts);
-  if (!is_available) json.field("reason", facts.reason);
-  json.end_object();
-  return json.text();
-}
+std::string value_json(const results::ValueFacts& facts) { return formats::json_text(facts); }
 
-std::string comparison_json(const results::ValueComparison& comparison) {
-  JsonWriter json;
-  json.begin_object();
-  json.field("available", comparison.sides.size() == 2);
-  write_texts(json, "sides", comparison.sides);
-  write_list(json, "histograms", comparison.histograms, write_histogram);
-  write_list(json, "scatter", comparison.points, [](JsonWriter& list, const std::pair<double, double>& point) {
-    list.begin_array();
-    list.value(point.first);
-    list.value(point.second);
-    list.end_array();
-  });
-  write_list(json, "worst", comparison.worst, [](JsonWriter& list, const results::ValueComparison::Worst& worst) {
-    list.begin_object();
-    write_numbers(list, "at", worst.at);
-    list.field("left", worst.left);
-    list.field("right", worst.right);
-    list.end_object();
-  });
-  json.end_object();
-  return json.text();
-}
+std::string comparison_json(const results::ValueComparison& comparison) { return formats::json_text(comparison); }
 
 std::string items_json(const std::vector<uint32_t>& items) {
   JsonWriter json;

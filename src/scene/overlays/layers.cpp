@@ -1,6 +1,9 @@
+#include <limits>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "results/fields/check.h"
 #include "scene/overlays/overlays.h"
 
 namespace assay::scene {
@@ -10,6 +13,7 @@ using results::Overlay;
 
 constexpr double kMicro = 1e6;
 constexpr double kMilli = 1e3;
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
 // The layers of one backend, so far as the report was read.
 struct Lane {
@@ -19,9 +23,9 @@ struct Lane {
 };
 
 // The time of a layer belongs to its nodes in equal parts, so that sums over groups are right.
-void add_layer(const JsonValue& layer, Lane& lane, const SceneNames& names, Overlay& overlay) {
-  const std::vector<uint32_t> items = names.items(layer["origins"].texts());
-  const double seconds = layer["seconds"].number;
+void add_layer(const results::ProfiledLayer& layer, Lane& lane, const SceneNames& names, Overlay& overlay) {
+  const std::vector<uint32_t> items = names.items(layer.origins);
+  const double seconds = layer.seconds;
   const auto part = static_cast<double>(std::max<size_t>(items.size(), 1));
   for (const uint32_t item : items) {
     const auto add = [&](std::string_view field, double number) {
@@ -29,43 +33,46 @@ void add_layer(const JsonValue& layer, Lane& lane, const SceneNames& names, Over
       sum = static_cast<float>(number / part + (sum > 0 ? sum : 0));
     };
     add("time", seconds * kMilli);
-    add("share", layer["share"].number);
+    add("share", layer.share);
   }
-  const std::string& name = layer["name"].text;
+  const std::string& name = layer.layer;
   if (items.size() > 1) overlay.groups.push_back({name, lane.side, items});
   overlay.spans.push_back({lane.number, lane.at, seconds * kMicro, items.empty() ? kNoItem : items.front(), name});
   lane.at += seconds * kMicro;
   results::OverlayRow row;
-  row.words = {{"layer", name}, {"op", layer["op"].text}, {"side", lane.side}, {"bound", layer["bound"].text}};
+  row.words = {{"layer", name}, {"op", layer.op}, {"side", lane.side}, {"bound", layer.bound}};
   row.numbers = {{"time", seconds * kMilli},
-                 {"share", layer["share"].number},
-                 {"flops", layer["flops"].number},
-                 {"bytes", layer["bytes"].number}};
+                 {"share", layer.share},
+                 {"flops", layer.flops.value_or(kUnknown)},
+                 {"bytes", layer.bytes == 0 ? kUnknown : static_cast<double>(layer.bytes)}};
   row.items = items;
   overlay.table.push_back(std::move(row));
 }
 
-std::string level_of(const std::string& level) { return level == "exception" ? "error" : level; }
+std::string level_of(results::LintLevel level) {
+  return level == results::LintLevel::exception ? "error"
+                                                : std::string(results::kLintWords[static_cast<size_t>(level)]);
+}
 
 }  // namespace
 
-Overlay profile_overlay(const JsonValue& report, const SceneNames& names) {
+Overlay profile_overlay(const results::ProfileReport& report, const SceneNames& names) {
   Overlay overlay;
   overlay.what = "time";
   overlay.title = "time by layer";
   overlay.fields = {{"time", "ms", "log", "median time of the layer, in equal parts for its nodes"},
                     {"share", "", "linear", "share of the time of all layers"}};
-  overlay.numbers = {{"flops_per_second", report["roof"]["flops_per_second"].number},
-                     {"bytes_per_second", report["roof"]["bytes_per_second"].number}};
-  for (const JsonValue& backend : report["backends"].items) {
+  overlay.numbers = {{"flops_per_second", report.roof.flops_per_second},
+                     {"bytes_per_second", report.roof.bytes_per_second}};
+  for (const results::ProfiledBackend& backend : report.backends) {
     Lane lane;
-    lane.side = backend["backend"].text;
+    lane.side = backend.backend;
     lane.number = static_cast<uint16_t>(overlay.lanes.size());
     overlay.lanes.push_back(lane.side);
-    if (!backend["failure"].text.empty()) {
-      overlay.notes.push_back({kNoItem, "warning", "failure", lane.side + ": " + backend["failure"].text, ""});
+    if (!backend.failure.empty()) {
+      overlay.notes.push_back({kNoItem, "warning", "failure", lane.side + ": " + backend.failure, ""});
     }
-    for (const JsonValue& layer : backend["layers"].items) add_layer(layer, lane, names, overlay);
+    for (const results::ProfiledLayer& layer : backend.layers) add_layer(layer, lane, names, overlay);
   }
   return overlay;
 }
@@ -109,33 +116,31 @@ Overlay plan_overlay(const results::EngineListing& plan, const SceneNames& names
   return overlay;
 }
 
-Overlay lint_overlay(const JsonValue& report, const SceneNames& names) {
+Overlay lint_overlay(const results::LintReport& report, const SceneNames& names) {
   Overlay overlay;
   overlay.what = "lint";
   overlay.title = "findings";
-  for (const JsonValue& entry : report["lint_entries"].items) {
-    const std::vector<std::string> nodes = entry["nodes"].texts();
-    const uint32_t item = nodes.empty() ? kNoItem : names.item(nodes.front());
-    overlay.notes.push_back({item, level_of(entry["level"].text), entry["code"].text, entry["message"].text, ""});
+  for (const results::LintEntry& entry : report.entries) {
+    overlay.notes.push_back({names.item(entry.node), level_of(entry.level), entry.code, entry.message, ""});
   }
   return overlay;
 }
 
-Overlay compatibility_overlay(const JsonValue& report, const SceneNames& names) {
+Overlay compatibility_overlay(const results::CompatibilityReport& report, const SceneNames& names) {
   Overlay overlay;
   overlay.what = "compatibility";
   overlay.title = "nodes that backends refuse";
   overlay.fields = {{"refused", "", "linear", "1: the backend refuses the node"}};
-  for (const JsonValue& backend : report["backends"].items) {
-    const std::string& side = backend["backend"].text;
+  for (const results::BackendCompatibility& backend : report.backends) {
+    const std::string& side = backend.backend;
     std::vector<float>& refused = column_of(overlay, side, "refused", false, names.item_count());
-    for (const JsonValue& node : backend["refused"].items) {
-      const uint32_t item = names.item(node["node"].text);
+    for (const results::RefusedNode& node : backend.refused) {
+      const uint32_t item = names.item(node.node);
       if (item != kNoItem) refused[item] = 1;
-      overlay.notes.push_back({item, "error", side, side + ": " + node["reason"].text, ""});
+      overlay.notes.push_back({item, "error", side, side + ": " + node.reason, ""});
     }
-    if (!backend["whole_refusal"].text.empty()) {
-      overlay.notes.push_back({kNoItem, "error", side, side + ": " + backend["whole_refusal"].text, ""});
+    if (!backend.whole_refusal.empty()) {
+      overlay.notes.push_back({kNoItem, "error", side, side + ": " + backend.whole_refusal, ""});
     }
   }
   return overlay;

@@ -6,23 +6,34 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "formats/json/field_reader.h"
 #include "ir/naming.h"
+#include "results/fields/bench.h"
+#include "results/fields/check.h"
+#include "results/fields/debug.h"
 
 namespace assay::scene {
 namespace {
 
 struct ReportKind {
   std::string_view schema;
-  results::Overlay (*read)(const JsonValue&, const SceneNames&);
+  results::Overlay (*read)(std::string_view, const SceneNames&);
 };
 
+template <typename Report, results::Overlay (*make)(const Report&, const SceneNames&)>
+constexpr ReportKind kind_of(std::string_view schema) {
+  return {schema, [](std::string_view json, const SceneNames& names) {
+            return make(formats::read_report<Report>(json), names);
+          }};
+}
+
 constexpr std::array kReportKinds = {
-    ReportKind{"assay/debug-accuracy/1", accuracy_overlay},
-    ReportKind{"assay/run/1", run_overlay},
-    ReportKind{"assay/profile/1", profile_overlay},
-    ReportKind{"assay/check-lint/1", lint_overlay},
-    ReportKind{"assay/check-compatibility/1", compatibility_overlay},
-    ReportKind{"assay/debug-range/1", range_overlay},
+    kind_of<results::AccuracyHunt, accuracy_overlay>("assay/debug-accuracy/1"),
+    kind_of<results::RunReport, run_overlay>("assay/run/1"),
+    kind_of<results::ProfileReport, profile_overlay>("assay/profile/1"),
+    kind_of<results::LintReport, lint_overlay>("assay/check-lint/1"),
+    kind_of<results::CompatibilityReport, compatibility_overlay>("assay/check-compatibility/1"),
+    kind_of<results::RangeReport, range_overlay>("assay/debug-range/1"),
 };
 
 }  // namespace
@@ -72,14 +83,16 @@ std::vector<float>& column_of(results::Overlay& overlay, std::string_view side, 
   return column.numbers;
 }
 
-results::Overlay report_overlay(const JsonValue& report, const SceneNames& names) {
-  const std::string& schema = report["schema"].text;
+results::Overlay report_overlay(std::string_view json, const SceneNames& names) {
+  std::string schema;
+  formats::FieldReader fields(json);
+  fields("schema", schema);
   const auto kind = std::ranges::find(kReportKinds, schema, &ReportKind::schema);
   if (kind == kReportKinds.end()) {
     if (schema.empty()) fail(ErrorCode::unsupported, "it is no report of assay: it has no `schema`");
     fail(ErrorCode::unsupported, "reports of kind `{}` are not shown", printable(schema));
   }
-  return kind->read(report, names);
+  return kind->read(json, names);
 }
 
 }  // namespace assay::scene

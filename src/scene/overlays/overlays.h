@@ -6,10 +6,16 @@
 #include <unordered_map>
 #include <utility>
 
+#include "formats/calibration_cache.h"
+#include "results/compatibility.h"
+#include "results/culprit.h"
 #include "results/engine_listing.h"
+#include "results/lint_report.h"
 #include "results/overlay.h"
+#include "results/profile_report.h"
+#include "results/run_report.h"
+#include "results/value_ranges.h"
 #include "scene/make.h"
-#include "scene/overlays/json_value.h"
 
 namespace assay::scene {
 
@@ -34,19 +40,21 @@ class SceneNames {
 
 // A JSON report of this program as it concerns a scene. Error (parse) for a damaged one, (unsupported) for one of
 // another kind.
-results::Overlay report_overlay(const JsonValue& report, const SceneNames& names);
+results::Overlay report_overlay(std::string_view json, const SceneNames& names);
+// The ranges that a calibration cache gives to values: of 127 steps.
+results::Overlay calibration_overlay(const formats::CalibrationCache& cache, const SceneNames& names);
 results::Overlay plan_overlay(const results::EngineListing& plan, const SceneNames& names);
 // The differences of two models, as an overlay of either one.
 std::pair<results::Overlay, results::Overlay> difference_overlays(const ir::Model& a, const MadeScene& made_a,
                                                                   const ir::Model& b, const MadeScene& made_b);
 
 // The parts of report_overlay, by what the report is of.
-results::Overlay accuracy_overlay(const JsonValue& report, const SceneNames& names);
-results::Overlay run_overlay(const JsonValue& report, const SceneNames& names);
-results::Overlay profile_overlay(const JsonValue& report, const SceneNames& names);
-results::Overlay lint_overlay(const JsonValue& report, const SceneNames& names);
-results::Overlay compatibility_overlay(const JsonValue& report, const SceneNames& names);
-results::Overlay range_overlay(const JsonValue& report, const SceneNames& names);
+results::Overlay accuracy_overlay(const results::AccuracyHunt& report, const SceneNames& names);
+results::Overlay run_overlay(const results::RunReport& report, const SceneNames& names);
+results::Overlay profile_overlay(const results::ProfileReport& report, const SceneNames& names);
+results::Overlay lint_overlay(const results::LintReport& report, const SceneNames& names);
+results::Overlay compatibility_overlay(const results::CompatibilityReport& report, const SceneNames& names);
+results::Overlay range_overlay(const results::RangeReport& report, const SceneNames& names);
 
 // The column of a side and field, all NaN when it is new.
 std::vector<float>& column_of(results::Overlay& overlay, std::string_view side, std::string_view field,

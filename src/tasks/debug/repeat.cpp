@@ -65,7 +65,7 @@ results::DebugReport debug_repeat(const RepeatRequest& request, Observer& observ
   warn_of_missing_artifacts(request.check, observer);
   CheckLoop loop(request.check, "", observer);
   loop_until(request.until, Trial{.identity = command_identity(request.check)}, loop);
-  return {.command = "repeat", .loop = loop.take(), .timings = {{"total_seconds", total.seconds()}}};
+  return {.command = "debug repeat", .loop = loop.take(), .timings = {{"total_seconds", total.seconds()}}};
 }
 
 results::DebugReport debug_build(const BuildRequest& request, Observer& observer) {
@@ -83,7 +83,7 @@ results::DebugReport debug_build(const BuildRequest& request, Observer& observer
   Builder builder(request, loaded.model, observer);
   const auto make = [&](const std::string& path) { builder.build(path); };
   loop_until(request.until, Trial{.make = make}, loop);
-  return {.command = "build",
+  return {.command = "debug build",
           .model = request.model.path,
           .loop = loop.take(),
           .timings = {{"load_seconds", loaded.load_seconds}, {"total_seconds", total.seconds()}}};

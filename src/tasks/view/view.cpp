@@ -11,6 +11,8 @@
 #include "base/files.h"
 #include "base/read_text.h"
 #include "base/text.h"
+#include "formats/calibration_cache.h"
+#include "formats/json/field_reader.h"
 #include "formats/saved_data.h"
 #include "ir/queries.h"
 #include "scene/make.h"
@@ -43,14 +45,23 @@ struct SavedSide {
   tensor::NamedData values;
 };
 
+std::string start_of(const std::string& path) {
+  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
+  const Bytes start = file->bytes().first(std::min<size_t>(file->size(), 200));
+  return {reinterpret_cast<const char*>(start.data()), start.size()};
+}
+
 // True for an object whose first key is `schema`, as all reports have it.
 bool is_report(const std::string& path) {
   if (std::filesystem::is_directory(path)) return false;
-  const std::shared_ptr<const MappedFile> file = MappedFile::open(path);
-  const Bytes start = file->bytes().first(std::min<size_t>(file->size(), 200));
-  const std::string_view text(reinterpret_cast<const char*>(start.data()), start.size());
+  const std::string text = start_of(path);
   const size_t begin = text.find_first_not_of(" \t\r\n{");
-  return text.starts_with('{') && begin != std::string_view::npos && text.substr(begin).starts_with("\"schema\"");
+  return text.starts_with('{') && begin != std::string::npos &&
+         std::string_view(text).substr(begin).starts_with("\"schema\"");
+}
+
+bool is_calibration_cache(const std::string& path) {
+  return !std::filesystem::is_directory(path) && start_of(path).starts_with("TRT-");
 }
 
 const tensor::Tensor* find_tensor(const tensor::NamedData& data, std::string_view name) {
@@ -155,8 +166,13 @@ void View::Impl::add_file(const std::string& path) {
     Observer silent;
     return add_overlay(scene::plan_overlay(inspect_engine({path, ""}, silent), *names), path);
   }
-  if (is_report(path)) return add_overlay(scene::report_overlay(scene::parse_json(read_text(path)), *names), path);
-  if (!formats::is_data(path)) fail(ErrorCode::unsupported, "it is neither a report, a plan nor saved data");
+  if (is_report(path)) return add_overlay(scene::report_overlay(read_text(path), *names), path);
+  if (is_calibration_cache(path)) {
+    return add_overlay(scene::calibration_overlay(formats::read_calibration_cache(path), *names), path);
+  }
+  if (!formats::is_data(path)) {
+    fail(ErrorCode::unsupported, "it is neither a report, a plan, saved data nor a calibration cache");
+  }
   add_data(path);
 }
 
@@ -270,12 +286,17 @@ std::vector<uint32_t> View::search(size_t scene, std::string_view words) const {
 }
 
 std::vector<std::string> text_fields(std::string_view json, std::string_view key) {
-  return scene::parse_json(json)[key].texts();
+  std::vector<std::string> texts;
+  formats::FieldReader fields(json);
+  fields(key, texts);
+  return texts;
 }
 
 std::string text_field(std::string_view json, std::string_view key) {
-  const std::vector<std::string> texts = text_fields(json, key);
-  return texts.empty() ? "" : texts.front();
+  std::string text;
+  formats::FieldReader fields(json);
+  fields(key, text);
+  return text;
 }
 
 }  // namespace assay::tasks

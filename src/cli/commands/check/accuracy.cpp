@@ -11,7 +11,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/run/status.h"
-#include "report/run/json_accuracy.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -58,8 +58,9 @@ int run_check_accuracy(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   results::Rejudgement judged = tasks::rejudge_accuracy(path, new_thresholds(arguments, options), observer);
   print_judged(judged, environment.log);
+  judged.path = path;
   judged.timings = {{"total_seconds", total.seconds()}};
-  if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_json(path, judged));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(judged));
   const bool passed = judged.verdict == results::Verdict::equal;
   environment.log.verdict(passed, fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(judged.verdict),
                                               total.seconds(), command));

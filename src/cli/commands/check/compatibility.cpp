@@ -8,7 +8,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
-#include "report/check/json_compatibility.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -59,7 +59,7 @@ int run_check_compatibility(const Arguments& arguments, Environment& environment
   const results::CompatibilityReport report = tasks::check_compatibility(
       request, observer,
       [&](const results::BackendCompatibility& backend) { print_compatibility(backend, arguments, environment.log); });
-  if (wants_json(arguments)) write_json(arguments, environment, report::compatibility_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return verdict(report);
 }
 

@@ -14,8 +14,9 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
-#include "report/check/json_lint.h"
 #include "report/check/junit_lint.h"
+#include "report/check/lint_as_there.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -102,10 +103,10 @@ int run_check_lint(const Arguments& arguments, Environment& environment) {
   print_lint(report, arguments, environment.log);
   if (arguments.has("--output")) {
     OutputFile file(arguments.value("--output"));
-    file.write(report::lint_json(report, as_peer));
+    file.write(report::report_json(report, !as_peer));
     file.commit();
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::lint_json(report, as_peer));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report, !as_peer));
   if (arguments.has("--junit")) {
     write_junit(arguments, environment, report::junit_suite(report, arguments.flag("--strict")));
   }

@@ -13,9 +13,9 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
-#include "report/debug/json_culprit.h"
 #include "report/debug/text_culprit.h"
 #include "report/html/hunt_page.h"
+#include "report/json_reports.h"
 #include "tasks/culprit.h"
 
 namespace assay::cli {
@@ -118,7 +118,7 @@ int run_debug_accuracy(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::AccuracyHunt hunt = tasks::debug_accuracy(request, observer);
   print_hunt(hunt, arguments, log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::accuracy_hunt_json(hunt));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(hunt));
   save_page(hunt, arguments, environment);
   const int status = !hunt.culprits.empty() ? kExitDifferent : hunt.doubt.empty() ? kExitEqual : kExitUndecided;
   const std::string_view word = status == kExitEqual ? "PASSED" : status == kExitDifferent ? "FAILED" : "UNDECIDED";

@@ -14,8 +14,8 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/passes.h"
-#include "report/debug/json_bisection.h"
 #include "report/debug/text_debug.h"
+#include "report/json_reports.h"
 #include "tasks/bisection.h"
 #include "tasks/check.h"
 
@@ -169,7 +169,7 @@ int run_tactics(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::TacticReport report = tasks::debug_tactics(request, observer);
   const int status = finish(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::tactics_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   end(total, status, environment);
   return status;
 }
@@ -184,7 +184,7 @@ int run_debug_bisect(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::BisectionReport report = tasks::debug_bisect(request, observer);
   const int status = finish(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::bisection_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   end(total, status, environment);
   return status;
 }

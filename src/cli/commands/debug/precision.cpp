@@ -18,8 +18,8 @@
 #include "cli/options/groups/onnx_save.h"
 #include "cli/options/groups/run.h"
 #include "cli/options/groups/shape_inference.h"
-#include "report/debug/json_precision.h"
 #include "report/debug/text_debug.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -126,7 +126,7 @@ int run_debug_precision(const Arguments& arguments, Environment& environment) {
   const results::PrecisionReport report = tasks::debug_precision(request, observer);
   environment.log.finish(report::loop_summary(report.loop));
   print_precision(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::precision_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }

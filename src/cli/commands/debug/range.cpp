@@ -8,7 +8,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "report/debug/json_ranges.h"
+#include "report/json_reports.h"
 #include "tasks/ranges.h"
 
 namespace assay::cli {
@@ -95,7 +95,7 @@ int run_debug_range(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::RangeReport report = tasks::debug_range(request, observer);
   report.is_static ? print_bounds(report, environment.log) : print_ranges(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::ranges_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return kExitEqual;
 }
 

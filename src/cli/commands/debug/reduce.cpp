@@ -16,8 +16,8 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/values.h"
 #include "cli/peer.h"
-#include "report/debug/json_debug.h"
 #include "report/debug/text_debug.h"
+#include "report/json_reports.h"
 
 namespace assay::cli {
 namespace {
@@ -91,7 +91,7 @@ int finish(const results::ReduceReport& report, const Arguments& arguments, Envi
   for (const std::string& line : report::reduce_lines(report)) environment.log.info(line);
   if (report.differs_in_values && has_default_tolerance(arguments)) environment.log.info(kDefaultToleranceHint);
   environment.log.finish(report::loop_summary(report.loop));
-  if (wants_json(arguments)) write_json(arguments, environment, report::reduce_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   if (report.is_reproduced) return kExitEqual;
   const bool as_peer = is_called_as_peer(environment);
   environment.log.write(as_peer ? LogLevel::warning : LogLevel::error,

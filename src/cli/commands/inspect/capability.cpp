@@ -16,6 +16,7 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 #include "tasks/inspect.h"
 
@@ -78,7 +79,7 @@ int run_inspect_capability(const Arguments& arguments, Environment& environment)
   results::CapabilityReport report = tasks::inspect_capability(request, observer);
   if (is_called_as_peer(environment) && report.backend == tasks::plan_backend()) report.title = "TensorRT";
   if (!json_on_stdout(arguments)) print_capability(report, request.folder, arguments, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::capability_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return kExitEqual;
 }
 

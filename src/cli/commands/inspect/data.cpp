@@ -9,9 +9,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/values.h"
-#include "report/inspect/json_data.h"
 #include "report/inspect/text_data.h"
-#include "report/run/json_accuracy.h"
+#include "report/json_reports.h"
 #include "report/run/text_accuracy.h"
 #include "tasks/inspect.h"
 
@@ -69,12 +68,16 @@ void show(const results::AccuracyResults& saved, double load_seconds, const Argu
           Environment& environment) {
   environment.log.result(report::accuracy_text(saved, arguments.flag("--all")));
   if (!wants_json(arguments)) return;
-  write_json(arguments, environment, report::accuracy_listing_json(arguments.value("path"), saved, load_seconds));
+  results::AccuracyListing listing{arguments.value("path"), {}, {{"load_seconds", load_seconds}}};
+  for (const results::SavedComparison& comparison : saved) {
+    for (const results::SavedPair& pair : comparison.pairs) listing.pairs.emplace_back(comparison.function, pair);
+  }
+  write_json(arguments, environment, report::report_json(listing));
 }
 
 void show(const results::DataListing& listing, const Arguments& arguments, Environment& environment) {
   environment.log.result(report::data_text(listing, arguments.flag("--histogram")));
-  if (wants_json(arguments)) write_json(arguments, environment, report::data_json(listing));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(listing));
 }
 
 int run_inspect_data(const Arguments& arguments, Environment& environment) {

@@ -8,8 +8,8 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
 #include "cli/run/data_diff.h"
-#include "report/inspect/json_diff.h"
 #include "report/inspect/text_diff.h"
+#include "report/json_reports.h"
 #include "tasks/data.h"
 #include "tasks/inspect.h"
 
@@ -44,7 +44,7 @@ int run_inspect_diff(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::ModelDiff diff = tasks::diff_models(request, observer);
   if (!json_on_stdout(arguments)) print_diff(diff, environment);
-  if (wants_json(arguments)) write_json(arguments, environment, report::diff_json(diff));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(diff));
   return diff.equal ? kExitEqual : kExitDifferent;
 }
 

@@ -8,6 +8,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "report/inspect/tactics.h"
+#include "report/json_reports.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -42,7 +43,7 @@ int run_inspect_diff_tactics(const Arguments& arguments, Environment& environmen
     log.info(fmt::format("Loaded {} bad tactic replays.", diff.bad.size()));
     for (const std::string& line : report::tactic_diff_lines(diff)) log.result(line);
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::tactic_diff_json(diff));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(diff));
   return kExitEqual;
 }
 

@@ -12,10 +12,10 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/peer.h"
-#include "report/inspect/json_engine.h"
 #include "report/inspect/json_model.h"
 #include "report/inspect/text_engine.h"
 #include "report/inspect/text_model.h"
+#include "report/json_reports.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -89,7 +89,7 @@ int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Env
                                                          .attributes = shows(arguments, "attrs"),
                                                          .is_as_there = is_called_as_peer(environment)}));
   }
-  if (wants_json(arguments)) write_json(arguments, environment, report::engine_json(listing));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(listing));
   return kExitEqual;
 }
 

@@ -7,8 +7,8 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
-#include "report/inspect/json_sparsity.h"
 #include "report/inspect/text_sparsity.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 
 namespace assay::cli {
@@ -35,7 +35,7 @@ int run_inspect_sparsity(const Arguments& arguments, Environment& environment) {
   const results::SparsityReport report =
       tasks::inspect_sparsity(model_source(arguments.value("model_file"), arguments), observer);
   print_sparsity(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::sparsity_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   environment.log.finish(fmt::format("PASSED | Runtime: {:.3f}s | Command: {}", total.seconds(), command));
   return kExitEqual;
 }

@@ -5,6 +5,7 @@
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
+#include "report/json_reports.h"
 #include "tasks/inspect.h"
 
 namespace assay::cli {
@@ -15,7 +16,8 @@ int run_inspect_tactics(const Arguments& arguments, Environment& environment) {
   environment.log.info("Loading tactic replay file from " + printable(path));
   const results::RecordedTactics tactics = tasks::inspect_tactics(path);
   if (!json_on_stdout(arguments)) environment.log.result(report::tactics_text(tactics));
-  if (wants_json(arguments)) write_json(arguments, environment, report::tactics_json(path, tactics));
+  if (wants_json(arguments))
+    write_json(arguments, environment, report::report_json(results::TacticListing{path, tactics}));
   return kExitEqual;
 }
 

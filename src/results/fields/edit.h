@@ -1,0 +1,131 @@
+#pragma once
+
+#include "results/conversion.h"
+#include "results/edit_report.h"
+#include "results/fields/findings.h"
+#include "results/plugin_report.h"
+
+namespace assay::results {
+
+template <>
+struct Fields<LayerError> {
+  static void of(auto& v, auto& error) {
+    v("max_abs", error.max_abs);
+    v("max_rel", error.max_rel);
+    v("cosine", error.cosine);
+    v("snr_db", error.snr_db);
+  }
+};
+
+template <>
+struct Fields<ConvertedLayer> {
+  static void of(auto& v, auto& layer) {
+    v("name", layer.name);
+    v("op", layer.op);
+    v("precision", layer.precision);
+    v("reason", layer.reason);
+    v("magnitude", layer.magnitude);
+    v("error", layer.error);
+  }
+};
+
+template <>
+struct Fields<WeightLoss> {
+  static void of(auto& v, auto& weight) {
+    v("name", weight.name);
+    v("largest", weight.largest);
+    v("overflows", weight.overflows);
+    v("flushed", weight.flushed);
+  }
+};
+
+template <>
+struct Fields<ConversionReport> {
+  static constexpr std::string_view kCommand = "convert";
+  static void of(auto& v, auto& report) {
+    v("model", report.model);
+    v("output", report.output);
+    v("conversion", report.conversion);
+    v("changed", report.changed);
+    v("casts_added", report.casts_added);
+    v("casts_removed", report.casts_removed);
+    v("clips_added", report.clips_added);
+    v("weights_converted", report.weights_converted);
+    v("weight_bytes_before", report.weight_bytes_before);
+    v("weight_bytes_after", report.weight_bytes_after);
+    v("activations", report.activations);
+    v("calibration", report.calibration);
+    v("output_snr_db", report.output_snr_db);
+    v("layers", report.layers);
+    v("weights", report.weights);
+    v("findings", report.findings);
+    v("timings", report.timings);
+  }
+};
+
+template <>
+struct Fields<ModelSize> {
+  static void of(auto& v, auto& size) {
+    v("nodes", size.nodes);
+    v("initializers", size.initializers);
+    v("initializer_bytes", size.initializer_bytes);
+  }
+};
+
+template <>
+struct Fields<Change> {
+  static void of(auto& v, auto& change) {
+    v("action", change.action);
+    v("name", change.name);
+    v("detail", change.detail);
+  }
+};
+
+template <>
+struct Fields<EditReport> {
+  static void of(auto& v, auto& report) {
+    v.command(report.command);
+    v("model", report.model);
+    v("output", report.output);
+    v.some("outputs", report.outputs);
+    v("before", report.before);
+    v("after", report.after);
+    v("changes", report.changes);
+    v("skipped", report.skipped);
+    v("findings", report.findings);
+    v("timings", report.timings);
+  }
+};
+
+template <>
+struct Fields<PluginInstance> {
+  static void of(auto& v, auto& instance) {
+    v("inputs", instance.inputs);
+    v("outputs", instance.outputs);
+    v.attributes("attributes", instance.attributes);
+  }
+};
+
+template <>
+struct Fields<PluginMatches> {
+  static void of(auto& v, auto& plugin) {
+    v("name", plugin.name);
+    v("op", plugin.op);
+    v("domain", plugin.domain);
+    v("instances", plugin.instances);
+  }
+};
+
+template <>
+struct Fields<PluginReport> {
+  static void of(auto& v, auto& report) {
+    v.command(report.command);
+    v("model", report.model);
+    v("output", report.output);
+    v("plugins", report.plugins);
+    v("findings", report.findings);
+    v("timings", report.timings);
+  }
+};
+
+}  // namespace assay::results
