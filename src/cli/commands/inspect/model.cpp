@@ -12,6 +12,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/peer.h"
+#include "cli/view/show.h"
 #include "report/inspect/json_model.h"
 #include "report/inspect/text_engine.h"
 #include "report/inspect/text_model.h"
@@ -93,9 +94,23 @@ int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Env
   return kExitEqual;
 }
 
+// The model as a page, as the peer shows it.
+int show_page(const tasks::ModelSource& model, const Arguments& arguments, Environment& environment) {
+  tasks::ViewRequest request;
+  request.model = model;
+  if (arguments.has("--combine-tensor-info")) request.with = {arguments.value("--combine-tensor-info")};
+  const ViewPlace place = {.output = arguments.has("--save-visual") ? arguments.value("--save-visual") : "",
+                           .port = parse_port("--visual-port", arguments.value("--visual-port"))};
+  show_view(request, place, arguments, environment);
+  return kExitEqual;
+}
+
 int run_inspect_model(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
+  if (arguments.flag("--visual") || arguments.has("--save-visual")) {
+    return show_page(request.model, arguments, environment);
+  }
   const bool is_engine = tasks::is_engine_file(request.model);
   if (!is_engine && arguments.has("--combine-tensor-info")) {
     fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
@@ -156,6 +171,24 @@ OptionGroup listing_group() {
   };
 }
 
+OptionGroup page_group() {
+  return {.title = "Page",
+          .description = "The model as a page, as `view` shows it, in place of a listing",
+          .rows = {{.names = {"--visual"},
+                    .arity = Arity::flag,
+                    .help = "show the model as a graph in the browser; the command ends when the page is closed"},
+                   {.names = {"--visual-port"},
+                    .metavar = "N",
+                    .default_value = "0",
+                    .help = "port of the page on 127.0.0.1; 0: any that is free"},
+                   {.names = {"--save-visual"},
+                    .metavar = "FILE",
+                    .help = "write the page to one .html file that works offline, or its picture to .svg, and serve "
+                            "nothing",
+                    .is_file = true,
+                    .is_output = true}}};
+}
+
 OptionGroup engine_listing_group() {
   return {.title = "Engines",
           .description = "What is shown of engines",
@@ -180,8 +213,8 @@ Command command_inspect_model() {
           "built: inputs and outputs, memory, profiles, and its layers with their formats, tactics and origins, also "
           "where it cannot run.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), engine_listing_group(),
-                 json_group(), engine_view_group()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(),
+                 engine_listing_group(), json_group(), engine_view_group()},
       .run = run_inspect_model,
       .examples = {"assay inspect model model.onnx --show layers attrs weights",
                    "assay inspect model model.onnx --filter-op 'Conv*' --json -",
