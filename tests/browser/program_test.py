@@ -4,6 +4,7 @@ The program is that of the environment's ASSAY.
 """
 
 import contextlib
+import html
 import os
 import pathlib
 import re
@@ -87,6 +88,52 @@ class ProgramTest(unittest.TestCase):
             self.page.open(address)
             self.assertEqual(self.page.evaluate("assay.app.overlays.length"), 2)
             self.assertEqual(self.page.evaluate("document.getElementById('banners').innerText"), "")
+
+    def test_a_run_gives_a_value(self):
+        with self.served("m.onnxtxt") as address:
+            self.page.open(address)
+            self.page.evaluate("assay.app.select({kind: 'value', stage: assay.app.stage, id: [...Array(assay.app.stage.scene.values).keys()].find((v) => assay.app.stage.scene.valueNames.at(v) === 'r')})")
+            self.page.wait("[...document.querySelectorAll('#panel button')].some((b) => b.textContent === 'Compute it by a run')")
+            self.page.evaluate("[...document.querySelectorAll('#panel button')].find((b) => b.textContent === 'Compute it by a run').click()")
+            self.page.wait("document.getElementById('task').innerText.includes('assay run m.onnxtxt --ref --onnx-outputs r --save-outputs values.json')")
+            self.page.wait("document.getElementById('panel').innerText.includes('HISTOGRAM')")
+            self.assertIn("256", self.page.evaluate("document.getElementById('panel').innerText"))
+            self.assertEqual(self.page.evaluate("document.getElementById('banners').innerText"), "")
+        self.assertFalse((self.folder / "values.json").exists())
+
+    def test_three_channels_are_colours(self):
+        self.run_assay("run", "m.onnxtxt", "--engine", "--save-inputs", "inputs.json")
+        with self.served("m.onnxtxt", "--with", "inputs.json") as address:
+            self.page.open(address)
+            self.page.evaluate("assay.app.select({kind: 'value', stage: assay.app.stage, id: [...Array(assay.app.stage.scene.values).keys()].find((v) => assay.app.stage.scene.valueNames.at(v) === 'x')})")
+            self.page.wait("document.getElementById('panel').innerText.includes('8 × 8')")
+            colours = """(() => { const canvas = document.querySelector('canvas.heat'), copy = new OffscreenCanvas(canvas.width, canvas.height).getContext('2d', { willReadFrequently: true });
+                copy.drawImage(canvas, 0, 0);
+                const { data } = copy.getImageData(0, 0, canvas.width, canvas.height);
+                const seen = new Set(); for (let i = 0; i < data.length; i += 4) seen.add(data.slice(i, i + 3).join()); return seen.size; })()"""
+            self.page.evaluate("[...document.querySelectorAll('#panel input')].find((b) => b.type === 'checkbox').click()")
+            self.page.wait(f"{colours} === 64")
+
+    def test_ranges_of_a_calibration_cache(self):
+        (self.folder / "m.cache").write_text("TRT-8601-EntropyCalibration2\nr: 3c000000\nnothing: 3c000000\n")
+        with self.served("m.onnxtxt", "--with", "m.cache") as address:
+            self.page.open(address)
+            self.assertEqual(self.page.evaluate("assay.app.overlays.map((overlay) => overlay.title).join()"), "calibrated ranges")
+            relu = "[...assay.app.stage.scene.ordered()].find((i) => assay.app.stage.scene.operator(i) === 'Relu')"
+            self.page.evaluate(f"assay.app.choose({relu})")
+            self.page.wait("document.getElementById('panel').innerText.includes('0.992')")
+
+    def test_inspected_and_in_a_notebook(self):
+        self.assertEqual(self.run_assay("inspect", "model", "m.onnxtxt", "--visual", "--save-visual", "inspected.html").returncode, 0)
+        self.page.open((self.folder / "inspected.html").as_uri())
+        inspected = self.page.evaluate("assay.dump()")
+        self.assertIn('Tanh"', inspected)
+        text = html.escape((self.folder / "inspected.html").read_text())
+        (self.folder / "notebook.html").write_text(f'<!doctype html><iframe srcdoc="{text}" sandbox="allow-scripts allow-downloads" style="width: 1180px; height: 640px"></iframe>')
+        self.page.origin = (self.folder / "notebook.html").as_uri()
+        self.page.call("Page.navigate", url=self.page.origin)
+        self.page.wait("document.querySelector('iframe') !== null")
+        self.page.settle()
 
 
 if __name__ == "__main__":

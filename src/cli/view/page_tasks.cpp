@@ -19,8 +19,13 @@ constexpr size_t kMostEvents = 1000;  // that are kept for pages that come later
 
 constexpr std::array<std::string_view, 5> kCommands = {"run", "profile", "debug accuracy", "check lint",
                                                        "check compatibility"};
+constexpr std::string_view kValuesFile = "values.json";  // that a page may name for what a run saves
 constexpr std::array<std::string_view, 7> kFlags = {"--onnxrt",   "--engine",       "--openvino", "--ref",
                                                     "--ref-fp64", "--onnx-outputs", "--against"};
+
+bool saves_values(const std::vector<std::string>& words) {
+  return words.size() > 2 && words[words.size() - 2] == "--save-outputs" && words.back() == kValuesFile;
+}
 
 std::string one_line(std::string json) {
   std::erase(json, '\n');
@@ -74,6 +79,7 @@ void check_page_command(const std::vector<std::string>& words, std::string_view 
   if (words[place] != model) fail(ErrorCode::usage, "a page can only start commands on the model that it shows");
   bool takes_names = false;
   for (size_t i = place + 1; i < words.size(); ++i) {
+    if (i + 2 == words.size() && saves_values(words)) return;
     const bool is_flag = words[i].starts_with('-');
     if (is_flag && std::ranges::find(kFlags, words[i]) == kFlags.end()) {
       fail(ErrorCode::usage, "a page cannot use `{}`", printable(words[i]));
@@ -116,7 +122,10 @@ std::vector<std::string> PageTasks::events_from(size_t first, double seconds) {
 
 void PageTasks::run(const std::stop_token& stop, uint64_t id, std::vector<std::string> words) {
   const std::string report = (folder_.path() / fmt::format("{}.json", id)).string();
-  words.insert(words.end(), {"--json", report});
+  if (saves_values(words))
+    words.back() = report;
+  else
+    words.insert(words.end(), {"--json", report});
   Ending ending;
   try {
     std::string last;

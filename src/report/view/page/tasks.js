@@ -39,6 +39,11 @@ export class Tasks {
     return names.length ? ["--onnx-outputs", ...names] : [];
   }
 
+  /** Computes a value by a run on the reference, which gives all of them, and saves it. @param {string} name */
+  compute(name) {
+    return this.start(["run", this.file(), "--ref", "--onnx-outputs", name, "--save-outputs", "values.json"]);
+  }
+
   async start(command) {
     this.running = { id: null, command, share: 0, text: "started" };
     const { running } = this;
@@ -86,7 +91,8 @@ export class Tasks {
     if (event.cancelled) this.app.say("cancelled");
     if (event.overlay !== undefined && event.overlay !== null) {
       await this.app.loadOverlay({ id: event.overlay, title: event.title || "result", what: event.what });
-      this.app.useOverlay(String(event.overlay));
+      if (event.what === "data") this.app.source.cache.clear();
+      else this.app.useOverlay(String(event.overlay));
     }
     this.app.panel.show();
   }

@@ -41,11 +41,19 @@ export class ValueView {
     try {
       const facts = await this.app.source.statistics(this.stage.scene.number, this.value);
       if (!this.still()) return;
-      if (!facts || facts.available === false) fill(body, el("p", { class: "soft" }, printable((facts && facts.reason) || "No numbers are known: save them with run --save-outputs, or pass them with --with.")));
+      if (!facts || facts.available === false) fill(body, el("p", { class: "soft" }, printable((facts && facts.reason) || "No numbers are known: save them with run --save-outputs, or pass them with --with.")), this.compute());
       else this.statistics(body, facts);
     } catch (error) {
       if (this.still()) fill(body, el("p", { class: "soft" }, `Statistics could not be read: ${error.message}`));
     }
+  }
+
+  /** A button that lets a run give the value. */
+  compute() {
+    const { source, subject, tasks } = this.app;
+    const { scene } = this.stage;
+    if (!source.served || !subject.tasks || scene.number !== 0 || this.value >= scene.values) return null;
+    return button("Compute it by a run", () => tasks.compute(scene.valueNames.whole(this.value)), { disabled: tasks.running !== null });
   }
 
   statistics(body, facts) {
@@ -82,7 +90,7 @@ export class ValueView {
   }
 
   async readComparison(element) {
-    if (!this.app.overlays.some((overlay) => overlay.what === "accuracy" || overlay.what === "run")) return;
+    if (!this.app.overlays.some((overlay) => ["accuracy", "run", "data"].includes(overlay.what))) return;
     try {
       const facts = await this.app.source.compare(this.stage.scene.number, this.value);
       if (this.still() && facts && facts.available !== false) this.comparison(element, facts);
