@@ -14,10 +14,11 @@ if TYPE_CHECKING:  # what __getattr__() imports
     from assay.model import Model as Model
     from assay.model import doctor as doctor
     from assay.model import load as load
+    from assay.page import view as view
 
 _MODULES = ("backend", "common", "comparator", "compat", "constants", "cuda", "datatype", "exception", "func",
             "graphsurgeon", "json", "logger", "mod", "tensorrt", "util")
-_NAMES = {"Model": "assay.model", "load": "assay.model", "doctor": "assay.model"}
+_NAMES = {"Model": "assay.model", "load": "assay.model", "doctor": "assay.model", "view": "assay.page"}
 
 __all__ = ["__version__", "config", *_MODULES, *_NAMES]
 
