@@ -1,8 +1,18 @@
 #!/usr/bin/env bash
-# test.sh [ARGS of ctest]: builds, checks, runs the fast tests. The last lines are ctest's summary.
+# test.sh [--with tensorrt-rtx] [ARGS of ctest]: builds, checks, runs the fast tests. The last lines are ctest's
+# summary. With TensorRT-RTX, the bridge to it is tested on NVIDIA's library.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
+if [ "${1:-}" = --with ]; then
+  if [ "${2:-}" != tensorrt-rtx ]; then
+    echo "dev test: --with: expected tensorrt-rtx, found '${2:-}'" >&2
+    exit 2
+  fi
+  shift 2
+  tools/tensorrt_rtx.sh
+  export ASSAY_TEST_TENSORRT_RTX=$PWD/build/tensorrt-rtx/bin/python
+fi
 failed=()
 started=$SECONDS
 step() {

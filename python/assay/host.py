@@ -16,11 +16,12 @@ import sys
 import traceback
 
 import host_tensorrt
-from host_messages import (COMPARE, DATA, DONE, END, LOAD_DATA, MAKE_EXECUTION, MATCH, MATCHED, NEXT_DATA, POSTPROCESS,
-                           PREPARE, REPLACE, REPLACED, RUN, UNSUPPORTED, USAGE, VERDICTS, Connection, Fault, Writer,
-                           failure, load_numpy, summary, type_name)
+from host_messages import (COMPARE, DATA, DONE, END, LIST, LOAD_DATA, MAKE_EXECUTION, MATCH, MATCHED, NEXT_DATA,
+                           POSTPROCESS, PREPARE, REFUSE, REPLACE, REPLACED, RUN, UNSUPPORTED, USAGE, VERDICTS,
+                           Connection, Fault, Writer, failure, load_numpy, summary, type_name)
 
 REPLACER = "replace_with_plugin"
+OF_TENSORRT = (PREPARE, MAKE_EXECUTION, RUN, LIST, REFUSE)
 
 
 def is_ours(frame):
@@ -93,22 +94,32 @@ class Host:
     def answer(self, kind, reader):
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
                     COMPARE: self.compare, MATCH: self.match, REPLACE: self.replace, PREPARE: self.prepare,
-                    MAKE_EXECUTION: lambda reader: self.session.make_context(), RUN: self.run}
+                    MAKE_EXECUTION: lambda reader: self.session.make_context(), RUN: self.run, LIST: self.list,
+                    REFUSE: self.refuse}
         try:
             return handlers[kind](reader)
         except Fault as fault:
             return failure(fault)
         except BaseException as error:  # SystemExit too: a script must not end the process
+            if kind in OF_TENSORRT:
+                return failure(Fault(UNSUPPORTED, f"TensorRT failed: {summary(error)}", user_traceback(error)))
             line = f"the script `{self.path}` failed{place_in(self.path, error)}: {summary(error)}"
             return failure(Fault(USAGE, line, user_traceback(error)))
 
     def prepare(self, reader):
-        self.path = "TensorRT"
         self.session = host_tensorrt.Session(host_tensorrt.Request(reader))
         return self.session.prepared()
 
     def run(self, reader):
-        return self.session.run(reader.number(), reader.data(), reader.texts())
+        return self.session.run(reader.number(), reader.raw_data(), reader.texts())
+
+    def list(self, reader):
+        """The layers of an engine, or of the network that is made of a model."""
+        request = host_tensorrt.Request(reader)
+        return host_tensorrt.Session(request).listed() if request.is_plan else host_tensorrt.list_network(request)
+
+    def refuse(self, reader):
+        return host_tensorrt.list_refusals(host_tensorrt.Request(reader))
 
     def load_data(self, reader):
         self.path, name = reader.text(), reader.text()

@@ -19,6 +19,7 @@ MOST_BODY_BYTES = 1 << 30
 FAILED, DONE, END, LOAD_DATA, NEXT_DATA, POSTPROCESS, COMPARE = 0, 1, 2, 6, 7, 8, 9
 PREPARE, RUN, PREPARED, VALUE, MAKE_EXECUTION, RAN = 4, 5, 11, 12, 19, 20
 DATA, VERDICTS, MATCH, MATCHED, REPLACE, REPLACED = 13, 14, 15, 16, 17, 18
+LIST, LISTED, REFUSE, REFUSED = 21, 22, 23, 24
 NONE, TENSOR, SEQUENCE, MAP = range(4)
 USAGE, UNSUPPORTED = 0, 3
 STRING = 8
@@ -37,11 +38,11 @@ PACKED_BITS = {21: 4, 22: 4, 23: 4, 25: 2, 26: 2, 27: 6, 28: 6}
 
 
 class Fault(Exception):
-    """What is answered instead of a result: one line, and the text to show before it."""
+    """What is answered instead of a result: one line, the text to show before it, and what may help."""
 
-    def __init__(self, code, line, text=""):
+    def __init__(self, code, line, text="", remedy=""):
         super().__init__(line)
-        self.code, self.line, self.text = code, line, text
+        self.code, self.line, self.text, self.remedy = code, line, text, remedy
 
 
 class IterationResult(dict):
@@ -73,7 +74,7 @@ def type_name(value):
 
 
 def failure(fault):
-    return Writer(FAILED).number(fault.code).text(fault.line).text(fault.text).text("")
+    return Writer(FAILED).number(fault.code).text(fault.line).text(fault.text).text(fault.remedy)
 
 
 # Messages.
@@ -175,6 +176,20 @@ class Reader:
 
     def data(self):
         return {self.text(): self.datum() for _ in range(self.number())}
+
+    def raw_data(self):
+        """Arrays by name as their type's number, their shape, and their bytes as assay stores them."""
+        return {self.text(): self.raw() for _ in range(self.number())}
+
+    def raw(self):
+        numpy = load_numpy()
+        if self.number() != TENSOR:
+            raise Fault(UNSUPPORTED, "an input is no tensor, and only tensors can be given")
+        dtype = self.number()
+        shape = [self.number() for _ in range(self.number())]
+        offset, size = self.number(), self.number()
+        self.number()  # the declared type
+        return dtype, shape, numpy.frombuffer(self.memory, numpy.uint8, size, offset) if size else numpy.empty(0, "u1")
 
     def result(self):
         runner_name, is_timed, runtime = self.text(), self.number(), self.real()

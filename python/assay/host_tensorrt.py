@@ -1,27 +1,24 @@
 """Runs models with the user's TensorRT, for host.py: what a worker of the program answers about a session.
 
-Needs TensorRT 8.5 or later, and cuda-python for the memory of the device.
+Needs TensorRT 8.5 or later; to run engines also cuda-python for the memory of the device.
 """
 
-import fnmatch
-import importlib
+import json
+import sys
 import time
 
-from host_messages import DONE, PREPARED, RAN, UNSUPPORTED, USAGE, VALUE, Fault, Writer, load_numpy, summary
+from host_messages import DONE, LISTED, PREPARED, RAN, REFUSED, TENSOR, UNSUPPORTED, USAGE, VALUE, Fault, Writer, \
+    load_numpy, summary
+from host_tensorrt_build import CACHES, Build
+from host_tensorrt_package import Device, Package, byte_count, number_of, readable
 
-FLAGS = {"fp16": "FP16", "bf16": "BF16", "int8": "INT8", "fp8": "FP8", "sparse-weights": "SPARSE_WEIGHTS",
-         "version-compatible": "VERSION_COMPATIBLE", "exclude-lean-runtime": "EXCLUDE_LEAN_RUNTIME",
-         "strip-plan": "STRIP_PLAN", "refittable": "REFIT", "direct-io": "DIRECT_IO", "strict": "STRICT_NANS",
-         "disable-compilation-cache": "DISABLE_COMPILATION_CACHE", "weight-streaming": "WEIGHT_STREAMING",
-         "error-on-timing-cache-miss": "ERROR_ON_TIMING_CACHE_MISS", "allow-gpu-fallback": "GPU_FALLBACK"}
-CONSTRAINTS = {"obey": "OBEY_PRECISION_CONSTRAINTS", "prefer": "PREFER_PRECISION_CONSTRAINTS"}
-TYPES = {"fp32": "FLOAT", "float": "FLOAT", "float32": "FLOAT", "fp16": "HALF", "half": "HALF", "float16": "HALF",
-         "bf16": "BF16", "bfloat16": "BF16", "int8": "INT8"}
-NUMBERS = {"FLOAT": 1, "UINT8": 2, "INT8": 3, "INT32": 6, "INT64": 7, "BOOL": 9, "HALF": 10, "BF16": 16, "FP8": 17,
-           "INT4": 22}
-UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 GIVEN, ABSENT = 0, 2
 WARNING = 1  # of findings
+INVALID = {"VERSION_MISMATCH": "another version of TensorRT-RTX has built it",
+           "UNSUPPORTED_CC": "it is built for other GPUs", "OLD_CUDA_DRIVER": "the NVIDIA driver is too old",
+           "OLD_CUDA_RUNTIME": "the CUDA runtime is too old", "INSUFFICIENT_GPU_MEMORY": "the GPU has too little memory",
+           "MALFORMED_ENGINE": "it is damaged", "CUDA_ERROR": "CUDA failed"}
+SUBOPTIMAL = "the engine runs here, but is not built for this GPU: one that is may be faster"
 
 
 class Request:
@@ -44,82 +41,6 @@ class Request:
     def last(self, name, default=None):
         return self.settings[name][-1] if self.settings.get(name) else default
 
-
-def load_package(name):
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise Fault(UNSUPPORTED, f"the Python package `{name}` cannot be imported: {summary(error)}") from error
-
-
-class Device:
-    """Memory of a device, by way of cuda-python."""
-
-    def __init__(self, package):
-        names = ("cuda.bindings.runtime", "cuda.cudart")
-        if package.__name__.startswith("assay"):
-            names = ("assay.compat.cudart",)
-        for name in names:
-            try:
-                self.cuda = importlib.import_module(name)
-                break
-            except ImportError:
-                continue
-        else:
-            raise Fault(UNSUPPORTED, "the Python package cuda-python is needed for the memory of the device")
-        self.stream = self.call("cudaStreamCreate")
-
-    def call(self, name, *words):
-        error, *result = getattr(self.cuda, name)(*words)
-        if int(error) != 0:
-            raise Fault(UNSUPPORTED, f"{name} failed: {error}")
-        return result[0] if result else None
-
-    def put(self, array):
-        address = self.call("cudaMalloc", max(array.nbytes, 1))
-        self.call("cudaMemcpy", address, array.ctypes.data, array.nbytes,
-                  self.cuda.cudaMemcpyKind.cudaMemcpyHostToDevice)
-        return address
-
-    def get(self, array, address):
-        self.call("cudaMemcpy", array.ctypes.data, address, array.nbytes,
-                  self.cuda.cudaMemcpyKind.cudaMemcpyDeviceToHost)
-        return array
-
-    def wait(self):
-        self.call("cudaStreamSynchronize", self.stream)
-
-    def free(self, addresses):
-        for address in addresses:
-            self.call("cudaFree", address)
-
-
-class Session:
-    """An engine that was built, or loaded, and its contexts."""
-
-    def __init__(self, request):
-        self.numpy = load_numpy()
-        self.request = request
-        self.trt = trt = load_package(request.last("trt-package", "tensorrt"))
-        self.told = told = []
-
-        class Log(trt.ILogger):
-            def __init__(self):
-                trt.ILogger.__init__(self)
-
-            def log(self, severity, msg):
-                told.append((int(severity), msg))
-
-        self.logger = Log()
-        trt.init_libnvinfer_plugins(self.logger, "")
-        plan = self.read(request.path) if request.is_plan else self.build()
-        self.save("save-tensorrt-engine", plan)
-        self.device = Device(trt)
-        self.runtime = trt.Runtime(self.logger)
-        self.engine = self.made(self.runtime.deserialize_cuda_engine(plan), "the engine could not be loaded")
-        self.contexts = []
-        self.names = [self.engine.get_tensor_name(i) for i in range(self.engine.num_io_tensors)]
-
     @staticmethod
     def read(path):
         try:
@@ -129,191 +50,221 @@ class Session:
             raise Fault(USAGE, f"`{path}` cannot be read: {summary(error)}") from error
 
     def save(self, setting, data):
-        path = self.request.last(setting)
-        if path:
+        path = self.last(setting)
+        try:
             with open(path, "wb") as file:
                 file.write(bytes(data))
+        except OSError as error:
+            raise Fault(USAGE, f"`{path}` cannot be written: {summary(error)}") from error
 
-    def made(self, what, message):
-        """What TensorRT gives; None is an error that its logger was told."""
-        if what is not None and what is not False:
-            return what
-        errors = [text for severity, text in self.told if severity <= int(self.logger.ERROR)]
-        raise Fault(UNSUPPORTED, f"TensorRT: {errors[-1] if errors else message}")
 
-    # Building.
+class Session:
+    """An engine that was built, or loaded, and its contexts. The device is opened when the engine is to run."""
 
-    def build(self):
-        trt = self.trt
-        builder = trt.Builder(self.logger)
-        flags = trt.NetworkDefinitionCreationFlag
-        network = builder.create_network(1 << int(flags.EXPLICIT_BATCH) if hasattr(flags, "EXPLICIT_BATCH") else 0)
-        parser = trt.OnnxParser(network, self.logger)
-        request = self.request
-        is_read = parser.parse_from_file(request.path) if request.model is None else parser.parse(request.model)
-        if not is_read:
-            raise Fault(UNSUPPORTED, f"TensorRT: {parser.get_error(0) if parser.num_errors else 'no model'}")
-        self.mark(network)
-        config = self.configured(builder, network)
-        plan = self.made(builder.build_serialized_network(network, config), "the engine could not be built")
-        if request.last("save-timing-cache"):
-            self.save("save-timing-cache", config.get_timing_cache().serialize())
-        return plan
+    def __init__(self, request):
+        self.numpy = load_numpy()
+        self.request = request
+        self.package = Package(request.last("trt-package"))
+        self.trt = self.package.module
+        self.engine = self.runtime = self.device = self.config = self.cache = None
+        self.contexts, self.notes = [], []
+        if request.is_plan:
+            self.plan = request.read(request.path)
+            self.load()
+            return
+        built = Build(self.package, request).parse()
+        self.plan = built.plan()
+        self.network, self.notes = built.network, built.notes
+        if request.last("save-tensorrt-engine"):
+            request.save("save-tensorrt-engine", self.plan)
+        if self.package.is_rtx and any(name in request.settings for name in CACHES):
+            self.notes.append("TensorRT-RTX has no timing cache: the file is one of its runtime caches")
 
-    def mark(self, network):
-        """Values that runs are asked for become outputs."""
-        known = {network.get_output(i).name for i in range(network.num_outputs)}
-        for i in range(network.num_layers):
-            layer = network.get_layer(i)
-            for j in range(layer.num_outputs):
-                tensor = layer.get_output(j)
-                if tensor is not None and tensor.name in self.request.values and tensor.name not in known:
-                    network.mark_output(tensor)
+    def load(self):
+        """The engine, on the device."""
+        package = self.package
+        self.device = Device(self.trt)
+        self.runtime = self.trt.Runtime(package.logger)
+        self.check_validity()
+        self.engine = package.made(lambda: self.runtime.deserialize_cuda_engine(self.plan),
+                                   "the engine could not be loaded", "tensorrt_device")
+        if hasattr(self.engine, "create_runtime_config"):
+            self.configure()
 
-    def configured(self, builder, network):
-        trt, request = self.trt, self.request
-        config = builder.create_builder_config()
-        if "tf32" not in request.settings:
-            config.clear_flag(trt.BuilderFlag.TF32)
-        for name, flag in FLAGS.items():
-            if name in request.settings:
-                config.set_flag(self.flag(flag))
-        level = request.last("builder-optimization-level")
-        if level is not None:
-            config.builder_optimization_level = int(level)
-        for text in request.settings.get("pool-limit", []):
-            pool, _, size = text.rpartition(":")
-            bytes_of = int(float(size.rstrip("KMGkmgib")) * UNITS.get(size.rstrip("ib")[-1:].upper(), 1))
-            config.set_memory_pool_limit(trt.MemoryPoolType.__members__[pool.upper()], bytes_of)
-        if {"load-timing-cache", "save-timing-cache"} & set(request.settings):
-            path = request.last("load-timing-cache")
-            cache = config.create_timing_cache(self.read(path) if path else b"")
-            config.set_timing_cache(cache, False)
-        self.add_precisions(network, config)
-        self.add_profiles(builder, network, config)
-        return config
+    def check_validity(self):
+        """Says in our words why the runtime will refuse an engine, by its header."""
+        if not hasattr(self.runtime, "get_engine_validity"):
+            return
+        begin = len(self.package.told)
+        size = getattr(self.runtime, "engine_header_size", len(self.plan))
+        validity, bits = self.runtime.get_engine_validity(self.plan[:size])
+        if validity.name == "SUBOPTIMAL":
+            self.notes.append(SUBOPTIMAL)
+        if validity.name != "INVALID":
+            return
+        members = self.trt.EngineInvalidityDiagnostics.__members__
+        reasons = [INVALID.get(name, name) for name, member in members.items() if int(bits) & int(member)]
+        if not reasons:
+            reasons = [readable(text) for severity, text in self.package.told[begin:]
+                       if severity <= int(self.package.logger.ERROR)][:1]
+        raise Fault(UNSUPPORTED, f"TensorRT-RTX cannot run the engine: {'; '.join(reasons) or 'it gives no reason'}",
+                    remedy="" if int(bits) & int(members["MALFORMED_ENGINE"]) else "tensorrt_device")
 
-    def flag(self, name):
-        flags = self.trt.BuilderFlag.__members__
-        if name not in flags:
-            raise Fault(UNSUPPORTED, f"this version of TensorRT has no flag {name}")
-        return flags[name]
-
-    def add_precisions(self, network, config):
-        for word in self.request.settings.get("precision-constraints", []):
-            if word in CONSTRAINTS:
-                config.set_flag(self.flag(CONSTRAINTS[word]))
-        rows = [text.rpartition(":") for text in self.request.settings.get("layer-precisions", [])]
-        for i in range(network.num_layers if rows else 0):
-            layer = network.get_layer(i)
-            for pattern, _, word in rows:
-                if fnmatch.fnmatchcase(layer.name, pattern):
-                    layer.precision = self.trt.DataType.__members__[TYPES[word.lower()]]
-
-    def add_profiles(self, builder, network, config):
-        settings = self.request.settings
-        rows = [profiles(settings.get(f"trt-{word}-shapes", [])) for word in ("min", "opt", "max")]
-        rows[2] = rows[2] or rows[1] or rows[0]
-        rows[1] = rows[1] or rows[0] or rows[2]
-        rows[0] = rows[0] or rows[1]
-        if len({len(each) for each in rows}) != 1:
-            raise Fault(USAGE, "the least, best and greatest shapes are of different numbers of profiles")
-        inputs = [network.get_input(i) for i in range(network.num_inputs)]
-        for least, best, most in zip(*rows):
-            profile = builder.create_optimization_profile()
-            for tensor in inputs:
-                if tensor.name in best:
-                    profile.set_shape(tensor.name, least.get(tensor.name, best[tensor.name]), best[tensor.name],
-                                      most.get(tensor.name, best[tensor.name]))
-            config.add_optimization_profile(profile)
+    def configure(self):
+        """Kernels for the shapes of a run are made before it; a runtime cache keeps those of earlier processes."""
+        config = self.config = self.engine.create_runtime_config()
+        if hasattr(config, "dynamic_shapes_kernel_specialization_strategy"):
+            strategies = self.trt.DynamicShapesKernelSpecializationStrategy
+            config.dynamic_shapes_kernel_specialization_strategy = strategies.EAGER
+        if not hasattr(config, "create_runtime_cache") or not any(name in self.request.settings for name in CACHES):
+            return
+        self.cache = config.create_runtime_cache()
+        path = self.request.last("load-timing-cache")
+        if path and not self.cache.deserialize(self.request.read(path)):
+            self.notes.append(f"the runtime cache `{path}` is not used: another version or GPU has made it")
+        config.set_runtime_cache(self.cache)
 
     # Answers.
 
     def prepared(self):
-        trt = self.trt
-        message = Writer(PREPARED).text(f"TensorRT {getattr(trt, '__version__', '')}".strip())
-        for mode in (trt.TensorIOMode.INPUT, trt.TensorIOMode.OUTPUT):
-            names = [each for each in self.names if self.engine.get_tensor_mode(each) == mode]
-            message.number(len(names))
-            for name in names:
-                self.write_port(message, name)
-        missing = [each for each in self.request.values if each not in self.names]
+        message = Writer(PREPARED).text(self.package.title)
+        inputs, outputs = self.ports()
+        for ports in (inputs, outputs):
+            write_ports(message, ports)
+        known = {name for name, *_ in inputs + outputs}
+        missing = [each for each in self.request.values if each not in known]
         message.number(len(missing))
         for name in missing:
             message.text(name).number(ABSENT).text("").text("the network has no such tensor")
-        return self.add_findings(message)
+        return add_findings(message, self.notes + self.package.warnings())
 
-    def write_port(self, message, name):
-        shape = tuple(self.engine.get_tensor_shape(name))
-        number = NUMBERS.get(self.engine.get_tensor_dtype(name).name, 0)
-        message.text(name).number(0).number(int(self.engine.is_shape_inference_io(name))).number(1)
-        message.number(0).number(number).number(1).number(len(shape))
-        for dim in shape:
-            message.number(int(dim >= 0)).number(max(dim, 0)).text("?" if dim < 0 else str(dim))
-        message.number(0)
-
-    def add_findings(self, message):
-        warnings = [text for severity, text in self.told if severity == int(self.logger.WARNING)]
-        message.number(len(warnings))
-        for text in warnings:
-            message.number(WARNING).text("").text(text).text("")
-        return message
+    def ports(self):
+        return engine_ports(self.trt, self.engine) if self.engine is not None else network_ports(self.network)
 
     def make_context(self):
-        self.contexts.append(self.made(self.engine.create_execution_context(), "there is no memory for a context"))
+        if self.engine is None:
+            self.load_late()
+        made = self.engine.create_execution_context
+        context = self.package.made((lambda: made(self.config)) if self.config is not None else made,
+                                    "no context could be made: the GPU may have too little memory", "tensorrt_device")
+        self.contexts.append(context)
         return Writer(DONE)
+
+    def load_late(self):
+        """Loads what was built; findings have been answered before, so warnings go where scripts print."""
+        told = len(self.notes)
+        self.load()
+        for text in self.notes[told:]:
+            print(f"[W] {text}", file=sys.stderr)
 
     def run(self, number, feeds, values):
         """Messages of the values, and one about the run."""
         context, device = self.contexts[number], self.device
-        held = {}
+        held = Held(device)
         try:
-            for name, array in feeds.items():
-                array = self.numpy.ascontiguousarray(array)
-                self.made(context.set_input_shape(name, array.shape), f"the shape {array.shape} of `{name}` is not in a profile")
-                is_host = self.engine.get_tensor_location(name) == self.trt.TensorLocation.HOST
-                held[name] = array if is_host else device.put(array)
-                context.set_tensor_address(name, array.ctypes.data if is_host else held[name])
-            outputs = {name: self.output(context, name, held) for name in self.names if name not in feeds}
+            for name, (dtype, shape, flat) in feeds.items():
+                self.bind_input(context, name, self.fitted(name, dtype, flat), shape, held)
+            names = [self.engine.get_tensor_name(i) for i in range(self.engine.num_io_tensors)]
+            outputs = {name: Output(self, context, name, held) for name in names if name not in feeds}
             start = time.perf_counter()
-            self.made(context.execute_async_v3(int(device.stream)), "the run failed")
+            self.package.made(lambda: context.execute_async_v3(int(device.stream)), "the run failed")
             device.wait()
             seconds = time.perf_counter() - start
-            messages = [Writer(VALUE).text(name).datum(self.fetched(outputs[name]), name) for name in values]
+            messages = [outputs[name].message() for name in values]
         finally:
-            device.free(each for each in held.values() if isinstance(each, int))
+            held.free()
+        if self.cache is not None and self.request.last("save-timing-cache"):
+            self.request.save("save-timing-cache", self.cache.serialize())
         return [*messages, Writer(RAN).real(seconds).number(0)]
 
-    def output(self, context, name, held):
-        """Memory for an output: now, or when its size is known."""
-        shape = tuple(context.get_tensor_shape(name))
-        array = self.numpy.empty([max(dim, 0) for dim in shape], self.trt.nptype(self.engine.get_tensor_dtype(name)))
-        if min(shape, default=0) >= 0:
-            held[name] = self.device.put(array)
-            context.set_tensor_address(name, held[name])
-            return array, held, name
-        allocator = make_allocator(self.trt, self.device, held)
-        context.set_output_allocator(name, allocator)
-        return array, held, name, allocator
+    def bind_input(self, context, name, flat, shape, held):
+        self.package.made(lambda: context.set_input_shape(name, shape),
+                          f"the shape {tuple(shape)} of `{name}` is not in a profile")
+        if self.engine.get_tensor_location(name) == self.trt.TensorLocation.HOST:
+            held.arrays.append(flat)
+            context.set_tensor_address(name, flat.ctypes.data)
+            return
+        held.addresses[name] = self.device.put(flat)
+        context.set_tensor_address(name, held.addresses[name])
 
-    def fetched(self, output):
-        array, held, name, *allocators = output
-        if allocators:
-            array = self.numpy.empty(allocators[0].shapes[name], array.dtype)
-        return self.device.get(array, held[name]) if array.size else array
+    def fitted(self, name, dtype, flat):
+        """The bytes of an input in the type of the engine, which of 64-bit integers may have made 32-bit ones."""
+        wanted = number_of(self.engine.get_tensor_dtype(name))
+        if wanted == dtype:
+            return self.numpy.ascontiguousarray(flat)
+        if (dtype, wanted) == (7, 6):
+            numbers = flat.view(self.numpy.int64)
+            narrow = numbers.astype(self.numpy.int32)
+            if (narrow == numbers).all():
+                return narrow.view(self.numpy.uint8)
+        raise Fault(UNSUPPORTED, f"the engine takes `{name}` as {self.engine.get_tensor_dtype(name).name}, which the "
+                    "values that it is given are not")
+
+    def listed(self):
+        """The engine, with what its inspector tells of its layers."""
+        inputs, outputs = engine_ports(self.trt, self.engine)
+        text = self.engine.create_engine_inspector().get_engine_information(self.trt.LayerInformationFormat.JSON)
+        layers = [engine_layer(each) for each in json.loads(text).get("Layers", [])]
+        name = getattr(self.engine, "name", "")
+        memory = getattr(self.engine, "device_memory_size_v2", None) or getattr(self.engine, "device_memory_size", 0)
+        return write_listing(self.package.title, name, (inputs, outputs), layers, memory, self.notes)
 
 
-def make_allocator(trt, device, held):
+class Held:
+    """Memory that is kept for the time of a run."""
+
+    def __init__(self, device):
+        self.device, self.addresses, self.arrays, self.allocators = device, {}, [], []
+
+    def free(self):
+        self.device.free(self.addresses.values())
+
+
+class Output:
+    """Memory for an output: now, or when its size is known. Elements are taken as bytes, whatever their type."""
+
+    def __init__(self, session, context, name, held):
+        engine, trt = session.engine, session.trt
+        self.numpy, self.name, self.held, self.device = session.numpy, name, held, session.device
+        self.number = number_of(engine.get_tensor_dtype(name))
+        if self.number == 0 or engine.get_tensor_format(name) != trt.TensorFormat.LINEAR:
+            raise Fault(UNSUPPORTED, f"the output `{name}` lies as {engine.get_tensor_format(name).name} of "
+                        f"{engine.get_tensor_dtype(name).name}, which is not read here")
+        self.shape = tuple(context.get_tensor_shape(name))
+        self.is_host = engine.get_tensor_location(name) == trt.TensorLocation.HOST
+        self.allocator = None
+        if min(self.shape, default=0) < 0:
+            self.allocator = make_allocator(trt, session.device, held.addresses)
+            context.set_output_allocator(name, self.allocator)
+            return
+        self.array = self.numpy.zeros(byte_count(self.number, self.shape), self.numpy.uint8)
+        address = self.array.ctypes.data
+        if not self.is_host:
+            address = held.addresses[name] = session.device.take(self.array.nbytes)
+        context.set_tensor_address(name, address)
+
+    def message(self):
+        if self.allocator is not None:
+            self.shape = self.allocator.shapes[self.name]
+            self.array = self.numpy.zeros(byte_count(self.number, self.shape), self.numpy.uint8)
+        if self.array.size and not self.is_host:
+            self.device.get(self.array, self.held.addresses[self.name])
+        message = Writer(VALUE).text(self.name).number(TENSOR)
+        message.tensor(self.number, self.shape, memoryview(self.array))
+        return message.number(self.number)
+
+
+def make_allocator(trt, device, addresses):
     class Allocator(trt.IOutputAllocator):
         def __init__(self):
             trt.IOutputAllocator.__init__(self)
             self.shapes = {}
 
         def reallocate_output(self, tensor_name, memory, size, alignment):
-            if tensor_name in held:
-                device.free([held[tensor_name]])
-            held[tensor_name] = device.call("cudaMalloc", max(size, 1))
-            return held[tensor_name]
+            if tensor_name in addresses:
+                device.free([addresses.pop(tensor_name)])
+            addresses[tensor_name] = device.take(size)
+            return addresses[tensor_name]
 
         def notify_shape(self, tensor_name, shape):
             self.shapes[tensor_name] = tuple(shape)
@@ -321,13 +272,102 @@ def make_allocator(trt, device, held):
     return Allocator()
 
 
-def profiles(texts):
-    """Shapes by name of each profile; an empty text is between two."""
-    found = [{}] if texts else []
-    for text in texts:
-        if not text:
-            found.append({})
-            continue
-        name, _, dims = text.rpartition(":[")
-        found[-1][name] = tuple(int(each) for each in dims.rstrip("]").split(",") if each.strip())
-    return found
+# Listings.
+
+
+def list_network(request):
+    """The network that the parser makes of a model, before anything is built."""
+    package = Package(request.last("trt-package"))
+    built = Build(package, request).parse()
+    network, layers = built.network, []
+    for i in range(network.num_layers):
+        layer = network.get_layer(i)
+        inputs = [layer.get_input(j) for j in range(layer.num_inputs)]
+        outputs = [layer.get_output(j) for j in range(layer.num_outputs)]
+        ports = [[(port(tensor), "") for tensor in each if tensor is not None] for each in (inputs, outputs)]
+        layers.append((layer.name, layer.type.name, "", origins(getattr(layer, "metadata", "")), *ports))
+    return write_listing(package.title, network.name, network_ports(network), layers, 0, built.notes)
+
+
+def list_refusals(request):
+    """The nodes that the parser refuses: a place, or a number beyond all of them, and the reason."""
+    refused = Build(Package(request.last("trt-package")), request).refused_nodes()
+    message = Writer(REFUSED).number(len(refused))
+    for place, reason in refused:
+        message.number((1 << 64) - 1 if place is None else place).text(f"TensorRT: {reason}")
+    return message
+
+
+def origins(metadata):
+    """`[ONNX Layer: a][ONNX Layer: b]`"""
+    return [each[len("[ONNX Layer: "):] for each in (metadata or "").split("]") if each.startswith("[ONNX Layer: ")]
+
+
+def port(tensor):
+    return tensor.name, number_of(tensor.dtype), shape_of(tensor), bool(tensor.is_shape_tensor)
+
+
+def shape_of(tensor):
+    try:
+        return tuple(tensor.shape)
+    except ValueError:  # of a tensor whose number of dims is not known
+        return ()
+
+
+def network_ports(network):
+    return ([port(network.get_input(i)) for i in range(network.num_inputs)],
+            [port(network.get_output(i)) for i in range(network.num_outputs)])
+
+
+def engine_ports(trt, engine):
+    names = [engine.get_tensor_name(i) for i in range(engine.num_io_tensors)]
+    return [[(name, number_of(engine.get_tensor_dtype(name)), tuple(engine.get_tensor_shape(name)),
+              bool(engine.is_shape_inference_io(name))) for name in names if engine.get_tensor_mode(name) == mode]
+            for mode in (trt.TensorIOMode.INPUT, trt.TensorIOMode.OUTPUT)]
+
+
+def engine_layer(layer):
+    """A layer as the inspector tells it: a name alone, where the engine was built without details."""
+    if isinstance(layer, str):
+        return layer, "", "", [], [], []
+    ports = [[listed_tensor(each) for each in layer.get(key, [])] for key in ("Inputs", "Outputs")]
+    return (layer.get("Name", ""), layer.get("LayerType", ""), str(layer.get("TacticName", "")),
+            origins(layer.get("Metadata", "")), *ports)
+
+
+def listed_tensor(tensor):
+    shape = tuple(tensor.get("Dimensions", ()))
+    return (tensor.get("Name", ""), 0, shape, False), tensor.get("Format/Datatype", tensor.get("Format", ""))
+
+
+def write_listing(title, name, boundary, layers, memory, notes):
+    message = Writer(LISTED).text(title).text(name)
+    for ports in boundary:
+        write_ports(message, ports)
+    message.number(memory).number(len(layers))
+    for layer_name, op, tactic, nodes, inputs, outputs in layers:
+        message.text(layer_name).text(op).text(tactic).number(len(nodes))
+        for node in nodes:
+            message.text(node)
+        for tensors in (inputs, outputs):
+            write_ports(message, [tensor for tensor, _ in tensors])
+            for _, layout in tensors:
+                message.text(layout)
+    return add_findings(message, notes)
+
+
+def write_ports(message, ports):
+    message.number(len(ports))
+    for name, number, shape, is_shape in ports:
+        message.text(name).number(0).number(int(is_shape)).number(1)
+        message.number(0).number(number).number(1).number(len(shape))
+        for dim in shape:
+            message.number(int(dim >= 0)).number(max(dim, 0)).text("?" if dim < 0 else str(dim))
+        message.number(0)
+
+
+def add_findings(message, warnings):
+    message.number(len(warnings))
+    for text in warnings:
+        message.number(WARNING).text("").text(text).text("")
+    return message

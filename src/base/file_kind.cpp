@@ -27,6 +27,7 @@ constexpr std::array kMagics = {
     Magic{4, "ORTM"sv, "a model in ONNX Runtime's own format (.ort): the .onnx file that it was made of is needed"},
     Magic{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file, as Keras writes them (.h5): convert it with tf2onnx"},
     Magic{0, "ftrt"sv, "a plan of TensorRT, which only TensorRT runs: the .onnx file that it was built of is needed"},
+    Magic{0, "vtrt"sv, "a plan of TensorRT-RTX, which only it runs: the .onnx file that it was built of is needed"},
     Magic{0, "GGUF"sv, "a GGUF file, which holds weights and no graph"},
     Magic{0, "\x93NUMPY"sv, "an array of NumPy (.npy)"},
     Magic{0, "\x1f\x8b"sv, "compressed with gzip: unpack it first"},

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "exec/library_search.h"
 
 namespace assay::exec {
 namespace {
@@ -14,6 +15,15 @@ constexpr std::string_view kProcessor = "cpu";
 
 bool is_number(std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; }
 
+// `@old` of /envs/old and /envs/old/bin/python
+std::string environment_label(const std::string& python) {
+  if (python.empty()) return {};
+  std::filesystem::path folder = std::filesystem::path(python).lexically_normal();
+  if (folder.filename().empty()) folder = folder.parent_path();
+  if (folder.parent_path().filename() == "bin") folder = folder.parent_path().parent_path();
+  return "@" + folder.filename().string();
+}
+
 class SetBackend final : public Backend {
  public:
   explicit SetBackend(BackendWords words) : words_(std::move(words)), base_(make_backend(words_.backend)) {}
@@ -21,7 +31,9 @@ class SetBackend final : public Backend {
   std::string_view name() const override { return base_->name(); }
   std::string_view title() const override { return base_->title(); }
   BackendTraits traits() const override { return base_->traits(); }
-  std::string side_name(const Settings& given) const override { return base_->side_name(with_words(given)); }
+  std::string side_name(const Settings& given) const override {
+    return base_->side_name(with_words(given)) + environment_label(words_.python);
+  }
   std::vector<DeviceProbe> devices(const LibrarySearch& search) const override { return base_->devices(search); }
   std::vector<Setting> settings() const override { return base_->settings(); }
   std::optional<tensor::DType> least_type(const Settings& given) const override {
@@ -30,10 +42,10 @@ class SetBackend final : public Backend {
   std::vector<SettingChange> stricter_settings(const Settings& given) const override {
     return base_->stricter_settings(with_words(given));
   }
-  Probe probe(const LibrarySearch& search) const override { return base_->probe(search); }
-  FoundLibrary library(const LibrarySearch& search) const override { return base_->library(search); }
+  Probe probe(const LibrarySearch& search) const override { return base_->probe(with_words(search)); }
+  FoundLibrary library(const LibrarySearch& search) const override { return base_->library(with_words(search)); }
   std::vector<Refusal> refusals(const ir::Model& model, const LibrarySearch& search) const override {
-    return base_->refusals(model, search);
+    return base_->refusals(model, with_words(search));
   }
   std::vector<ir::NodeId> blamed(const ir::Model& model, const Error& error) const override {
     return base_->blamed(model, error);
@@ -56,9 +68,24 @@ class SetBackend final : public Backend {
     for (const SettingChange& change : words_.changes) change.apply(settings);
     return settings;
   }
+  LibrarySearch with_words(LibrarySearch search) const {
+    if (!words_.python.empty()) search.python = words_.python;
+    return search;
+  }
   SessionOptions with_words(SessionOptions options) const {
     options.settings = with_words(std::move(options.settings));
+    options.search = with_words(std::move(options.search));
+    if (!words_.python.empty()) check_environment(options.search);
     return options;
+  }
+
+  // Another environment's library must not stand in for one that is missing.
+  void check_environment(const LibrarySearch& search) const {
+    const std::string found = base_->library(search).path.string();
+    for (const std::filesystem::path& folder : package_folders(search.python)) {
+      if (found.starts_with(folder.string() + "/")) return;
+    }
+    fail(ErrorCode::backend, "the Python `{}` has no {}", printable(search.python), base_->title());
   }
 
   BackendWords words_;
@@ -67,9 +94,12 @@ class SetBackend final : public Backend {
 
 }  // namespace
 
-bool has_words(std::string_view backend) { return backend.find(':') != std::string_view::npos; }
+bool has_words(std::string_view backend) { return backend.find_first_of(":@") != std::string_view::npos; }
 
 BackendWords BackendWords::parse(std::string_view text) {
+  if (const size_t at = text.find('@'); at < text.find(':')) {
+    return {.backend = std::string(text.substr(0, at)), .changes = {}, .python = std::string(text.substr(at + 1))};
+  }
   const std::vector<std::string_view> parts = split(text, ':');
   BackendWords words{.backend = std::string(parts.front()), .changes = {}};
   std::vector<std::string> known;

@@ -10,10 +10,11 @@
 namespace assay::exec {
 
 // A backend with settings of its own, as it is written: `engine:cuda:fp16+strict` is the engine on a card with two
-// flags that are on.
+// flags that are on, `onnxrt@/envs/old` the one of that environment.
 struct BackendWords {
   std::string backend;
   std::vector<SettingChange> changes;
+  std::string python = {};  // the environment whose library it is: `onnxrt@/envs/old`; empty: that of the search
 
   // Error (usage) for a setting that the backend does not have.
   static BackendWords parse(std::string_view text);

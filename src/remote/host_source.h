@@ -4,9 +4,11 @@
 
 namespace assay::remote {
 
-// python/assay/host.py, host_messages.py and host_tensorrt.py
+// python/assay/host.py and host_*.py
 std::string_view host_source();
 std::string_view host_messages_source();
 std::string_view host_tensorrt_source();
+std::string_view host_tensorrt_build_source();
+std::string_view host_tensorrt_package_source();
 
 }  // namespace assay::remote

@@ -16,6 +16,7 @@
 namespace assay::remote {
 namespace {
 
+constexpr std::string_view kHosted = "tensorrt";  // by a process of the user's Python, whatever asks for it
 constexpr uint64_t kHeadroomBytes = uint64_t{1} << 30;
 
 std::unique_ptr<RemoteProcess> start_worker(const IsolationOptions& options, uint64_t max_memory_bytes) {
@@ -193,6 +194,30 @@ class IsolatedBackend final : public exec::Backend {
 
 }  // namespace
 
+namespace {
+
+// The answer to a request about a model, or about none where the options name a plan's path.
+ReceivedMessage answer_about(RemoteProcess& worker, const ir::Model* model, const PrepareRequest& request,
+                             MessageKind kind) {
+  PrepareRequest sent = request;
+  if (model == nullptr) return worker.ask(write_prepare(sent, kind));
+  const SentModel kept(*model, request.options);
+  kept.put_into(sent);
+  return worker.ask(write_prepare(sent, kind));
+}
+
+}  // namespace
+
+Listing worker_listing(RemoteProcess& worker, const ir::Model* model, const PrepareRequest& request,
+                       Diagnostics& findings) {
+  return read_listed(answer_about(worker, model, request, MessageKind::list), findings);
+}
+
+std::vector<RefusedPlace> worker_refusals(RemoteProcess& worker, const ir::Model& model,
+                                          const PrepareRequest& request) {
+  return read_refused(answer_about(worker, &model, request, MessageKind::refuse));
+}
+
 std::unique_ptr<exec::Session> worker_session(std::unique_ptr<RemoteProcess> worker, const ir::Model* model,
                                               const PrepareRequest& request, Diagnostics& findings) {
   PrepareRequest sent = request;
@@ -229,7 +254,7 @@ std::filesystem::path worker_program_of(const std::filesystem::path& library) {
 }
 
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search) {
-  if (is_built_in(name, search)) return exec::make_backend(name);
+  if (name == kHosted || is_built_in(name, search)) return exec::make_backend(name);
   return isolated_backend({.backend = name});
 }
 

@@ -29,7 +29,12 @@ exec::BackendPtr isolated_backend(IsolationOptions options);
 std::unique_ptr<exec::Session> worker_session(std::unique_ptr<RemoteProcess> worker, const ir::Model* model,
                                               const PrepareRequest& request, Diagnostics& findings);
 
-// The backend of that name, usable here or not: isolated if it uses a library, which may crash.
+// Asks such a process, of a model or a plan, for layers, or for what of the model is refused.
+Listing worker_listing(RemoteProcess& worker, const ir::Model* model, const PrepareRequest& request,
+                       Diagnostics& findings);
+std::vector<RefusedPlace> worker_refusals(RemoteProcess& worker, const ir::Model& model, const PrepareRequest& request);
+
+// The backend of that name, usable here or not: isolated if it uses a library, which may crash in this process.
 exec::BackendPtr safe_backend(const std::string& name, const exec::LibrarySearch& search);
 
 }  // namespace assay::remote

@@ -34,8 +34,12 @@ enum class MessageKind : uint16_t {
   replaced,
   make_execution,
   ran,
+  list,
+  listed,
+  refuse,
+  refused,
 };
-inline constexpr uint16_t kMessageKinds = 21;
+inline constexpr uint16_t kMessageKinds = 25;
 
 // A message to send: the body holds numbers (8 bytes each, little-endian) and text (its length, then its bytes); the
 // elements of its tensors are `placed` in one shared memory.

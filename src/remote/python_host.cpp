@@ -12,11 +12,12 @@ namespace {
 
 constexpr double kGraceSeconds = 1;  // for the exit handlers of scripts
 
-// The socket is descriptor 3, the sources are 4 to 6. The working folder is no place for modules.
+// The socket is descriptor 3, the sources are those from 4 on. The working folder is no place for modules.
 constexpr std::string_view kBootstrap =
     "import sys, types\n"
     "if sys.path[:1] == ['']: del sys.path[0]\n"
-    "for number, name in (4, 'host_messages'), (5, 'host_tensorrt'), (6, 'assay_host'):\n"
+    "names = 'host_messages', 'host_tensorrt_package', 'host_tensorrt_build', 'host_tensorrt', 'assay_host'\n"
+    "for number, name in enumerate(names, 4):\n"
     "    module = sys.modules[name] = types.ModuleType(name)\n"
     "    module.SOCKET = 3\n"
     "    with open(number, encoding='utf-8') as source: text = source.read()\n"
@@ -55,10 +56,13 @@ std::unique_ptr<RemoteProcess> start_python_host(const PythonOptions& options) {
         .remedied_by("python");
   }
   const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
-  const Descriptor messages = source_memory(host_messages_source());
-  const Descriptor host = source_memory(host_source());
-  const Descriptor tensorrt = source_memory(host_tensorrt_source());
-  const int sources[] = {messages.number(), tensorrt.number(), host.number()};
+  std::vector<Descriptor> memories;
+  std::vector<int> sources;
+  for (const std::string_view source : {host_messages_source(), host_tensorrt_package_source(),
+                                        host_tensorrt_build_source(), host_tensorrt_source(), host_source()}) {
+    memories.push_back(source_memory(source));
+    sources.push_back(memories.back().number());
+  }
   RemoteProcessOptions process = {.label = fmt::format("the process of `{}`", printable(program.string())),
                                   .timeout_seconds = options.timeout_seconds,
                                   .grace_seconds = kGraceSeconds,

@@ -1,5 +1,7 @@
 #include "remote/session_messages.h"
 
+#include <limits>
+
 #include "base/error.h"
 
 namespace assay::remote {
@@ -85,11 +87,29 @@ std::vector<exec::Port> read_ports(MessageReader& reader) {
   return ports;
 }
 
+// The code of every finding becomes `worker`, because codes are literals.
+void read_findings(MessageReader& reader, Diagnostics& findings) {
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    const uint64_t severity = reader.number();
+    Diagnostic finding{.severity = Severity::error, .code = "worker", .node = reader.text(), .message = reader.text()};
+    finding.remedy = reader.text();
+    if (severity <= static_cast<uint64_t>(Severity::error)) finding.severity = static_cast<Severity>(severity);
+    findings.add(std::move(finding));
+  }
+}
+
+std::vector<ListedTensor> read_listed_tensors(MessageReader& reader) {
+  std::vector<ListedTensor> tensors;
+  for (exec::Port& port : read_ports(reader)) tensors.push_back({std::move(port), {}});
+  for (ListedTensor& tensor : tensors) tensor.format = reader.text();
+  return tensors;
+}
+
 }  // namespace
 
-Message write_prepare(const PrepareRequest& request) {
+Message write_prepare(const PrepareRequest& request, MessageKind kind) {
   const exec::SessionOptions& options = request.options;
-  MessageWriter writer(MessageKind::prepare);
+  MessageWriter writer(kind);
   writer.text(request.backend)
       .number(request.threads)
       .number(options.max_memory_bytes)
@@ -193,15 +213,47 @@ SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings
     answer.reason = reader.text();
     facts.answers.emplace(std::move(value), std::move(answer));
   }
-  for (uint64_t left = reader.number(); left > 0; --left) {
-    const uint64_t severity = reader.number();
-    Diagnostic finding{.severity = Severity::error, .code = "worker", .node = reader.text(), .message = reader.text()};
-    finding.remedy = reader.text();
-    if (severity <= static_cast<uint64_t>(Severity::error)) finding.severity = static_cast<Severity>(severity);
-    findings.add(std::move(finding));
-  }
+  read_findings(reader, findings);
   reader.finish();
   return facts;
+}
+
+Listing read_listed(const ReceivedMessage& message, Diagnostics& findings) {
+  expect_kind(message, MessageKind::listed);
+  MessageReader reader(message);
+  Listing listing;
+  listing.library = reader.text();
+  listing.name = reader.text();
+  listing.signature.inputs = read_ports(reader);
+  listing.signature.outputs = read_ports(reader);
+  listing.memory_bytes = reader.number();
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    ListedLayer layer;
+    layer.name = reader.text();
+    layer.op = reader.text();
+    layer.tactic = reader.text();
+    layer.origins = reader.texts();
+    layer.inputs = read_listed_tensors(reader);
+    layer.outputs = read_listed_tensors(reader);
+    listing.layers.push_back(std::move(layer));
+  }
+  read_findings(reader, findings);
+  reader.finish();
+  return listing;
+}
+
+std::vector<RefusedPlace> read_refused(const ReceivedMessage& message) {
+  expect_kind(message, MessageKind::refused);
+  MessageReader reader(message);
+  std::vector<RefusedPlace> refused;
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    RefusedPlace& place = refused.emplace_back();
+    const uint64_t number = reader.number();
+    if (number != std::numeric_limits<uint64_t>::max()) place.place = number;
+    place.reason = reader.text();
+  }
+  reader.finish();
+  return refused;
 }
 
 Message write_make_execution(const exec::ExecutionOptions& options) {

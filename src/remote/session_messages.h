@@ -1,7 +1,12 @@
 #pragma once
 
+#include <optional>
+#include <string>
+#include <vector>
+
 #include "base/diagnostics.h"
 #include "exec/backend.h"
+#include "remote/listing.h"
 #include "remote/message.h"
 
 namespace assay::remote {
@@ -15,7 +20,8 @@ struct PrepareRequest {
   bool is_plan = false;            // at that path is a plan
   tensor::Datum model_bytes = {};  // uint8; none: there is a path
 };
-Message write_prepare(const PrepareRequest& request);
+// `kind` is what the same parts ask for: prepare, list or refuse.
+Message write_prepare(const PrepareRequest& request, MessageKind kind = MessageKind::prepare);
 PrepareRequest read_prepare(const ReceivedMessage& message);
 
 struct ProbeRequest {
@@ -36,6 +42,15 @@ struct SessionFacts {
 Message write_prepared(const SessionFacts& facts, const Diagnostics& findings);
 // The code of every finding becomes `worker`, because codes are literals.
 SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings);
+
+Listing read_listed(const ReceivedMessage& message, Diagnostics& findings);
+
+// A node of the main graph that a library refuses, and why; no place: the model as a whole.
+struct RefusedPlace {
+  std::optional<uint64_t> place;
+  std::string reason;
+};
+std::vector<RefusedPlace> read_refused(const ReceivedMessage& message);
 
 // Answered by `done`; executions are numbered from 0.
 Message write_make_execution(const exec::ExecutionOptions& options);

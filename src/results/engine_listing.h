@@ -71,9 +71,11 @@ struct EngineProfile {
 // Facts of a plan, or of the layers that the engine makes of a model before it plans them.
 struct EngineListing {
   bool is_network = false;  // only names, inputs, outputs and the layers of one profile are there
+  bool is_header = false;   // only the machine, capabilities and size of a file that another library wrote are there
   std::string path;
   std::string name;
-  std::string machine;
+  std::string machine;                    // or the library that built it
+  std::vector<std::string> capabilities;  // of GPUs that an engine of another library is for, as far as it says
   std::string source;
   bool is_strict = false;
   std::vector<std::string> permissions;  // `bf16`

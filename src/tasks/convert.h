@@ -62,6 +62,7 @@ struct ConvertRequest {
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
   bool explains = false;     // each step is a message, and in the outcome
   bool builds_plan = false;  // the output is a plan of the engine
+  std::string builder = {};  // the backend that builds it; empty: the built-in engine
 };
 
 struct ConvertOutcome {

@@ -14,6 +14,7 @@
 #include "results/model_diff.h"
 #include "results/model_listing.h"
 #include "results/tactics.h"
+#include "results/tensorflow_listing.h"
 #include "tasks/load.h"
 #include "tasks/observer.h"
 
@@ -67,6 +68,9 @@ class InspectedModel {
 // The overview of a model and its inputs and outputs.
 void list_briefly(const ir::Model& model, results::ModelListingSink& sink);
 
+// A model of TensorFlow, by an own reader.
+results::TensorFlowListing inspect_tensorflow(const std::string& path, Observer& observer);
+
 // A plan of the engine; nothing of it is run.
 struct InspectEngineRequest {
   std::string path;
@@ -74,6 +78,14 @@ struct InspectEngineRequest {
 };
 results::EngineListing inspect_engine(const InspectEngineRequest& request, Observer& observer);
 
+// True for an engine that TensorRT or TensorRT-RTX wrote.
+bool is_foreign_engine(const ModelSource& source);
+// Facts of such an engine: those of its header, and with the user's TensorRT all that its inspector tells.
+results::EngineListing inspect_foreign_engine(const ModelSource& source, const exec::SessionOptions* library,
+                                              Observer& observer);
+// The layers that the parser of the user's TensorRT makes of a model.
+results::EngineListing inspect_foreign_network(const ModelSource& source, const exec::SessionOptions& library,
+                                               Observer& observer);
 // The layers that the engine makes of a model, before tactics are chosen.
 results::EngineListing inspect_network(const ModelSource& model, Observer& observer);
 // Writes them as a model with a node for each layer, for viewers of ONNX models; no runtime runs it.

@@ -17,6 +17,7 @@
 #include "onnx/load.h"
 #include "ops/write_types.h"
 #include "tasks/network_script.h"
+#include "tensorflow/read.h"
 
 namespace assay::tasks {
 namespace fs = std::filesystem;
@@ -24,8 +25,8 @@ namespace fs = std::filesystem;
 namespace {
 
 constexpr std::string_view kOnlyRun =
-    "only `run`, `bench`, `profile` and `inspect model` take plans of the engine, and engines of TensorRT are not "
-    "supported";
+    "only `run`, `bench`, `profile` and `inspect model` take plans of the engine, and only `inspect model` engines of "
+    "TensorRT";
 constexpr std::string_view kNetworkScript = "trt-network-script";
 constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
 
@@ -87,6 +88,11 @@ bool is_engine_file(const ModelSource& source) {
   if (source.model != nullptr) return false;
   const ModelKind* const kind = kind_of(source.path, source.type);
   return (kind != nullptr && kind->type == "engine") || engine::PlanFile::is_plan(source.path);
+}
+
+bool is_tensorflow_model(const ModelSource& source) {
+  if (source.model != nullptr || source.path.empty() || source.path == "-") return false;
+  return (source.type.empty() || source.type == "frozen") && tensorflow::is_model(source.path);
 }
 
 fs::path runnable_path(const ModelSource& source) {

@@ -26,7 +26,6 @@ constexpr Ignored kIgnored[] = {
     {"trt-safety-restricted"},
     {"use-dla"},
     {"allow-gpu-fallback"},
-    {"use-gpu"},
     {"direct-io"},
     {"weight-streaming"},
     {"plugin-instancenorm"},
@@ -45,7 +44,6 @@ constexpr Ignored kIgnored[] = {
     {"preview-features", Kind::word, true},
     {"quantization-flags", Kind::word, true},
     {"onnx-flags", Kind::word, true},
-    {"compute-capabilities", Kind::word, true},
     {"tensor-formats", Kind::word, true},
     {"all-tensor-formats", Kind::word, true},
 };

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "backends/openvino/ov_compile.h"
+#include "backends/openvino/ov_file_session.h"
 #include "backends/openvino/ov_session.h"
 #include "base/text.h"
 #include "exec/foreign_library.h"
@@ -60,6 +61,12 @@ class OpenVinoBackend final : public exec::LibraryBackend<ov::Library> {
       throw Error(error.code(), error.message() + "; the model has functions, which OpenVINO does not inline")
           .remedied_by("inline_functions");
     }
+  }
+
+  // A model of TensorFlow, which the library reads by itself.
+  std::unique_ptr<exec::Session> open_plan(const std::filesystem::path& plan, const exec::SessionOptions& options,
+                                           Diagnostics&) const override {
+    return ov::make_file_session(ov::Library::get(options.search), plan, options);
   }
 };
 

@@ -27,6 +27,15 @@ struct Shape {
   int64_t* dims;
 };
 
+struct Dimension {
+  int64_t least;
+  int64_t most;
+};
+struct PartialShape {
+  Dimension rank;
+  Dimension* dims;
+};
+
 struct LayerTime {
   enum class Kind : int { not_run, optimized_out, executed } kind;
   int64_t real_microseconds;
@@ -88,7 +97,12 @@ struct Api {
   void (*ov_model_free)(Model*);
   Status (*ov_compiled_model_inputs_size)(const CompiledModel*, size_t*);
   Status (*ov_compiled_model_input_by_index)(const CompiledModel*, size_t, Port**);
+  Status (*ov_compiled_model_outputs_size)(const CompiledModel*, size_t*);
+  Status (*ov_compiled_model_output_by_index)(const CompiledModel*, size_t, Port**);
   Status (*ov_port_get_any_name)(const Port*, char**);
+  Status (*ov_port_get_element_type)(const Port*, ElementType*);
+  Status (*ov_port_get_partial_shape)(const Port*, PartialShape*);
+  void (*ov_partial_shape_free)(PartialShape*);
   void (*ov_output_const_port_free)(Port*);
   void (*ov_free)(const char*);
   Status (*ov_compiled_model_create_infer_request)(const CompiledModel*, InferRequest**);

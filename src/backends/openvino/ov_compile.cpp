@@ -31,22 +31,43 @@ std::string execution_mode(const std::string& wish) {
   return wish;
 }
 
+Owned<Model> read_file(const Library& library, const fs::path& path) {
+  Model* made = nullptr;
+  library.check(library.api().ov_core_read_model(library.core(), path.c_str(), nullptr, &made), ErrorCode::unsupported);
+  return {made, library.api().ov_model_free};
+}
+
+Owned<CompiledModel> compile_read(const Library& library, const Model& model, const exec::SessionOptions& options) {
+  const std::string device = find_device(library, options.settings.text(kDevice));
+  const std::string mode = execution_mode(options.settings.text(kMode));
+  const bool is_cpu = device.starts_with("CPU");
+  const std::string threads = fmt::format("{}", options.threads == 0 ? thread_count() : options.threads);
+  const char* const precision = mode.empty() ? "INFERENCE_PRECISION_HINT" : "EXECUTION_MODE_HINT";
+  const char* const precision_value = mode.empty() ? "f32" : mode.c_str();
+  constexpr size_t kWords = 8;  // keys and values; what only the CPU knows stands last
+  CompiledModel* made = nullptr;
+  library.check(
+      library.api().ov_core_compile_model(library.core(), &model, device.c_str(), is_cpu ? kWords : kWords - 2, &made,
+                                          precision, precision_value, "PERFORMANCE_HINT", "LATENCY", "PERF_COUNT",
+                                          options.profiles ? "YES" : "NO", "INFERENCE_NUM_THREADS", threads.c_str()),
+      ErrorCode::unsupported);
+  return {made, library.api().ov_compiled_model_free};
+}
+
 class Maker {
  public:
   Maker(const Library& library, const ir::Model& model, const exec::SessionOptions& options)
       : library_(library), api_(library.api()), model_(model), options_(options) {}
 
   Owned<CompiledModel> make(const onnx::Additions& additions) const {
-    const std::string device = find_device(library_, options_.settings.text(kDevice));
-    const std::string mode = execution_mode(options_.settings.text(kMode));
-    return compile(*read(additions), device, mode);
+    return compile_read(library_, *read(additions), options_);
   }
 
  private:
   Owned<Model> read(const onnx::Additions& additions) const {
     const bool is_as_in_file = !options_.path.empty() && options_.path != "-" && model_.source() &&
                                !model_.is_edited() && additions.outputs.empty();
-    if (is_as_in_file) return read_file(options_.path);
+    if (is_as_in_file) return read_file(library_, options_.path);
     try {
       return read_bytes(onnx::encode(model_, {.detach_above_bytes = {}, .additions = additions}).bytes);
     } catch (const Error& error) {
@@ -56,13 +77,7 @@ class Maker {
     onnx::SaveOptions save;
     save.additions = additions;
     onnx::save(model_, folder.path() / "model.onnx", save);
-    return read_file(folder.path() / "model.onnx");
-  }
-
-  Owned<Model> read_file(const fs::path& path) const {
-    Model* made = nullptr;
-    library_.check(api_.ov_core_read_model(library_.core(), path.c_str(), nullptr, &made), ErrorCode::unsupported);
-    return {made, api_.ov_model_free};
+    return read_file(library_, folder.path() / "model.onnx");
   }
 
   Owned<Model> read_bytes(const std::vector<std::byte>& bytes) const {
@@ -71,21 +86,6 @@ class Maker {
     library_.check(api_.ov_core_read_model_from_memory_buffer(library_.core(), text, bytes.size(), nullptr, &made),
                    ErrorCode::unsupported);
     return {made, api_.ov_model_free};
-  }
-
-  Owned<CompiledModel> compile(const Model& model, const std::string& device, const std::string& mode) const {
-    const bool is_cpu = device.starts_with("CPU");
-    const std::string threads = fmt::format("{}", options_.threads == 0 ? thread_count() : options_.threads);
-    const char* const precision = mode.empty() ? "INFERENCE_PRECISION_HINT" : "EXECUTION_MODE_HINT";
-    const char* const precision_value = mode.empty() ? "f32" : mode.c_str();
-    constexpr size_t kWords = 8;  // keys and values; what only the CPU knows stands last
-    CompiledModel* made = nullptr;
-    library_.check(
-        api_.ov_core_compile_model(library_.core(), &model, device.c_str(), is_cpu ? kWords : kWords - 2, &made,
-                                   precision, precision_value, "PERFORMANCE_HINT", "LATENCY", "PERF_COUNT",
-                                   options_.profiles ? "YES" : "NO", "INFERENCE_NUM_THREADS", threads.c_str()),
-        ErrorCode::unsupported);
-    return {made, api_.ov_compiled_model_free};
   }
 
   const Library& library_;
@@ -99,6 +99,10 @@ class Maker {
 Owned<CompiledModel> compile(const Library& library, const ir::Model& model, const exec::SessionOptions& options,
                              const onnx::Additions& additions) {
   return Maker(library, model, options).make(additions);
+}
+
+Owned<CompiledModel> compile_file(const Library& library, const fs::path& path, const exec::SessionOptions& options) {
+  return compile_read(library, *read_file(library, path), options);
 }
 
 }  // namespace assay::backends::ov

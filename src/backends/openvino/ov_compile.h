@@ -20,4 +20,8 @@ inline constexpr std::array<std::string_view, 2> kModes = {"ACCURACY", "PERFORMA
 Owned<CompiledModel> compile(const Library& library, const ir::Model& model, const exec::SessionOptions& options,
                              const onnx::Additions& additions);
 
+// A file of any kind that the library reads, as it is.
+Owned<CompiledModel> compile_file(const Library& library, const std::filesystem::path& path,
+                                  const exec::SessionOptions& options);
+
 }  // namespace assay::backends::ov

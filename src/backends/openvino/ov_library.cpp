@@ -54,7 +54,12 @@ void Library::load_all() {
   load(api_.ov_model_free, "ov_model_free");
   load(api_.ov_compiled_model_inputs_size, "ov_compiled_model_inputs_size");
   load(api_.ov_compiled_model_input_by_index, "ov_compiled_model_input_by_index");
+  load(api_.ov_compiled_model_outputs_size, "ov_compiled_model_outputs_size");
+  load(api_.ov_compiled_model_output_by_index, "ov_compiled_model_output_by_index");
   load(api_.ov_port_get_any_name, "ov_port_get_any_name");
+  load(api_.ov_port_get_element_type, "ov_port_get_element_type");
+  load(api_.ov_port_get_partial_shape, "ov_port_get_partial_shape");
+  load(api_.ov_partial_shape_free, "ov_partial_shape_free");
   load(api_.ov_output_const_port_free, "ov_output_const_port_free");
   load(api_.ov_free, "ov_free");
   load(api_.ov_compiled_model_create_infer_request, "ov_compiled_model_create_infer_request");

@@ -44,14 +44,6 @@ ElementType to_type(DType dtype) {
   fail(ErrorCode::unsupported, "openvino: OpenVINO has no element type {}", tensor::name(dtype));
 }
 
-DType to_dtype(ElementType type) {
-  for (const Pair& pair : kTypes) {
-    if (pair.type == type) return pair.dtype;
-  }
-  fail(ErrorCode::unsupported, "openvino: ONNX has no equal of OpenVINO's element type {}",
-       static_cast<uint32_t>(type));
-}
-
 // The C interface takes a shape without dims for a mistake of the caller.
 tensor::Shape shape_of(const Library& library, const OvTensor* tensor) {
   Shape made{};
@@ -64,6 +56,14 @@ tensor::Shape shape_of(const Library& library, const OvTensor* tensor) {
 }
 
 }  // namespace
+
+DType to_dtype(ElementType type) {
+  for (const Pair& pair : kTypes) {
+    if (pair.type == type) return pair.dtype;
+  }
+  fail(ErrorCode::unsupported, "openvino: ONNX has no equal of OpenVINO's element type {}",
+       static_cast<uint32_t>(type));
+}
 
 Owned<OvTensor> to_ov(const Library& library, const Tensor& tensor, Tensor& copy) {
   static std::byte nothing[64] = {};

@@ -9,6 +9,9 @@ namespace assay::backends::ov {
 // alignment needs it. Error (unsupported) for element types that the library does not have.
 Owned<OvTensor> to_ov(const Library& library, const tensor::Tensor& tensor, tensor::Tensor& copy);
 
+// Error (unsupported) for a type that ONNX does not have.
+tensor::DType to_dtype(ElementType type);
+
 // A copy: the library uses its memory again in the next run.
 tensor::Tensor to_tensor(const Library& library, const OvTensor* tensor);
 

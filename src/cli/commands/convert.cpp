@@ -27,9 +27,14 @@ tasks::ConvertRequest convert_request(const Arguments& arguments, const Conversi
   request.edit.model = model_source(arguments.value("model_file"), arguments);
   request.edit.output = target.output;
   request.builds_plan = target.is_engine;
+  if (target.is_engine && arguments.flag("--tensorrt")) request.builder = "tensorrt";
   request.session = session_options(arguments);
   if (target.is_engine) {
-    read_config_script(arguments, request.edit.model.path, request.session);
+    if (request.builder.empty()) {
+      read_config_script(arguments, request.edit.model.path, request.session);
+    } else if (arguments.has("--trt-config-script")) {
+      fail(ErrorCode::unsupported, "--trt-config-script: it configures the built-in engine, and TensorRT builds");
+    }
     add_default_profile(arguments, request.session);
   } else {
     if (arguments.has("--trt-config-script")) fail(ErrorCode::usage, "--trt-config-script: no engine is built");
@@ -57,6 +62,11 @@ int run_convert(const Arguments& arguments, Environment& environment) {
   if (arguments.flag("--shape-inference")) tell_inference_as_there(arguments, environment);
   refuse_absent_options(engine_convert_group(), arguments);
   const ConversionTarget target = conversion_target(arguments);
+  if (!arguments.flag("--tensorrt")) {
+    for (const std::string& note : unused_tensorrt_settings(arguments)) environment.log.warning(note);
+  } else if (!target.is_engine) {
+    fail(ErrorCode::usage, "--tensorrt builds an engine, and the output is an ONNX model");
+  }
   if (target.is_network) {
     tasks::save_network(model_source(arguments.value("model_file"), arguments), target.output,
                         save_options(arguments, target.output), observer);
@@ -85,8 +95,11 @@ std::vector<OptionGroup> groups() {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }
   all.push_back({.title = "Steps", .description = "Each layer is one, also each change before", .rows = step_rows()});
-  for (OptionGroup& group : std::vector{engine_build_group(), onnx_save_group(), limits_group(), json_group(),
-                                        config_script_group(), engine_convert_group()}) {
+  for (OptionGroup& group :
+       std::vector{engine_build_group(),
+                   tensorrt_group("build an engine of the user's TensorRT or TensorRT-RTX, which "
+                                  "the latter does without a GPU"),
+                   onnx_save_group(), limits_group(), json_group(), config_script_group(), engine_convert_group()}) {
     all.push_back(std::move(group));
   }
   return all;

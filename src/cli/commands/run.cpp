@@ -125,6 +125,12 @@ bool passes_without_verdict(const results::RunReport& report, const RunWords& wo
          std::ranges::all_of(report.runs, [](const results::RunnerRun& run) { return run.failure.empty(); });
 }
 
+// True if the engine that was asked for is there, and only a GPU to run it is missing.
+bool is_saved_only(const results::RunReport& report, const tasks::RunRequest& request) {
+  return report.runs.size() == 1 && report.runs[0].remedy == "tensorrt_device" && request.save_outputs.empty() &&
+         !request.validate && request.session.settings.has("save-tensorrt-engine");
+}
+
 int run_run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments, is_called_as_peer(environment));
@@ -149,6 +155,10 @@ int run_run(const Arguments& arguments, Environment& environment) {
   print_unused(outcome.unused_names, arguments, environment.log);
   results::RunReport& report = outcome.report;
   if (passes_without_verdict(report, words)) report.verdict = results::Verdict::equal;
+  if (is_saved_only(report, words.request)) {
+    report.verdict = results::Verdict::equal;
+    environment.log.warning("the engine is saved, and was not run");
+  }
   print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);

@@ -70,6 +70,9 @@ Word Classifier::classify(size_t at) {
   if (name.size() < text.size()) {
     if (std::optional<Word> word = exact(at, name, text.substr(name.size() + 1))) return *word;
   }
+  if (const size_t end = text.find('@'); end != std::string_view::npos) {  // `--onnxrt@PYTHON`
+    if (std::optional<Word> word = exact(at, text.substr(0, end + 1), text.substr(end + 1))) return *word;
+  }
   if (std::optional<Word> word = abbreviated(text)) return *word;
   const bool is_number = is_negative_number(text) && !has_numbers_as_names();
   if (is_number || name.find(' ') != std::string_view::npos) return {.text = text};

@@ -50,6 +50,7 @@ class EngineText {
   std::string make() {
     const std::string_view kind = listing_.is_network ? "Network" : "Engine";
     line(0, fmt::format("==== TensorRT {} ====", kind));
+    if (listing_.is_header) return header();
     line(0, fmt::format("Name: {} | Explicit Batch {}", printable(listing_.name), kind));
     boundary("Input", listing_.inputs);
     boundary("Output", listing_.outputs);
@@ -72,6 +73,14 @@ class EngineText {
   }
 
  private:
+  std::string header() {
+    line(0, "Built by: " + printable(listing_.machine));
+    if (!listing_.capabilities.empty()) line(0, "For GPUs of: " + join(listing_.capabilities, ", "));
+    line(0, fmt::format("Size: {} bytes", listing_.file_bytes));
+    text_.pop_back();
+    return std::move(text_);
+  }
+
   void line(size_t indent, std::string_view text) {
     text_.append(indent, ' ');
     text_ += text;

@@ -182,6 +182,7 @@ struct Fields<EngineListing> {
     v("path", listing.path);
     v("name", listing.name);
     v("machine", listing.machine);
+    v.some("capabilities", listing.capabilities);
     v("source", listing.source);
     v("is_strict", listing.is_strict);
     v("permissions", listing.permissions);

@@ -80,7 +80,9 @@ void build_plan(const ConvertRequest& request, ir::Model& model, Observer& obser
   session.on_layer = layer_counter(observer);
   observer.info("Building engine: " + printable(request.edit.output));
   Diagnostics findings;
-  exec::plan_builder()->build_plan(model, session, request.edit.output, findings);
+  const exec::BackendPtr builder =
+      request.builder.empty() ? exec::plan_builder() : exec::find_backend(request.builder, session.search);
+  builder->build_plan(model, session, request.edit.output, findings);
   tell_findings(findings, observer);
 }
 

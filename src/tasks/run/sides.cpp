@@ -70,7 +70,9 @@ class LiveSides {
 
  private:
   exec::BackendPtr backend_named(const std::string& name) const {
-    if (isolate_) return remote::isolated_backend({.backend = name, .timeout_seconds = timeout_seconds_});
+    const bool is_elsewhere = name.find('@') != std::string::npos;  // two releases do not fit into one process
+    if (isolate_ || is_elsewhere)
+      return remote::isolated_backend({.backend = name, .timeout_seconds = timeout_seconds_});
     return exec::find_backend(name, subject_->session.search);
   }
 

@@ -3,10 +3,12 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/stopwatch.h"
 #include "base/text.h"
 #include "convert/precision/convert_floats.h"
 #include "exec/backend.h"
 #include "ir/edit.h"
+#include "tasks/run/tensorflow.h"
 #include "tasks/save.h"
 
 namespace assay::tasks {
@@ -19,9 +21,11 @@ std::map<size_t, std::string> plans_of(const RunRequest& request) {
   const std::string& path = request.model.path;
   for (size_t i = 0; i < request.backends.size(); ++i) {
     if (!exec::make_backend(request.backends[i])->traits().has_plans) {
+      const bool is_tensorrt = request.backends[i] == "tensorrt";
       throw Error(ErrorCode::unsupported,
-                  fmt::format("`{}` is an engine: {} cannot run it", printable(path), request.backends[i]))
-          .remedied_by("trt_engine");
+                  fmt::format("`{}` is an engine: {} cannot run it{}", printable(path), request.backends[i],
+                              is_tensorrt ? " without the model that it was built of" : ""))
+          .remedied_by(is_tensorrt ? "tensorrt_engine" : "trt_engine");
     }
     plans.try_emplace(i, path);
   }
@@ -46,16 +50,44 @@ void save_model_of(const RunRequest& request, const ir::Model& model, Observer& 
 
 }  // namespace
 
+// A model of TensorFlow takes the place of a plan, for the backend that reads such files.
+void open_tensorflow(const RunRequest& request, RunSubject& subject, Observer& observer) {
+  constexpr std::string_view kReader = "openvino";
+  const std::string& path = request.model.path;
+  for (size_t i = 0; i < request.backends.size(); ++i) {
+    if (exec::make_backend(request.backends[i])->name() != kReader) {
+      fail(ErrorCode::unsupported, "`{}` is a TensorFlow model: {} cannot run it, openvino may", printable(path),
+           request.backends[i]);
+    }
+    subject.plans.emplace(i, path);
+  }
+  if (request.converts_to_float16 || !request.save_onnx.empty() || !request.interface_types.empty()) {
+    fail(ErrorCode::usage, "`{}` is a TensorFlow model: it cannot be changed or saved", printable(path));
+  }
+  observer.info("Loading model: " + printable(path));
+  const Stopwatch loading;
+  Diagnostics findings;
+  const auto session =
+      exec::find_backend(request.backends.front(), request.session.search)->open_plan(path, request.session, findings);
+  subject.is_plan = true;
+  subject.loaded = LoadedModel{stand_in_model(session->signature()), std::move(findings), loading.seconds()};
+}
+
+void open_model(const RunRequest& request, RunSubject& subject, Observer& observer) {
+  if (is_tensorflow_model(request.model)) return open_tensorflow(request, subject, observer);
+  subject.plans = plans_of(request);
+  subject.is_plan = subject.plans.size() == request.backends.size() && is_engine_file(request.model);
+  subject.loaded = subject.is_plan ? load_plan_source(request.model, observer) : load_model(request.model, observer);
+  if (subject.is_plan) add_plan_shapes(request.model.path, request.session.settings, subject.inputs.generated.shapes);
+}
+
 RunSubject open_subject(const RunRequest& request, Observer& observer) {
   RunSubject subject;
   subject.session = request.session;
   subject.inputs = request.inputs;
   if (request.backends.empty()) return subject;
-  subject.plans = plans_of(request);
-  subject.is_plan = subject.plans.size() == request.backends.size() && is_engine_file(request.model);
-  subject.loaded = subject.is_plan ? load_plan_source(request.model, observer) : load_model(request.model, observer);
+  open_model(request, subject, observer);
   LoadedModel& loaded = *subject.loaded;
-  if (subject.is_plan) add_plan_shapes(request.model.path, request.session.settings, subject.inputs.generated.shapes);
   require_runnable(loaded);
   if (request.converts_to_float16) {
     observer.info("Converting float tensors to float16");

@@ -7,6 +7,7 @@
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/arguments.h"
+#include "cli/options/groups/backends.h"
 #include "cli/options/groups/engine.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
@@ -14,6 +15,7 @@
 #include "cli/peer.h"
 #include "cli/view/show.h"
 #include "report/inspect/json_model.h"
+#include "report/inspect/tensorflow.h"
 #include "report/inspect/text_engine.h"
 #include "report/inspect/text_model.h"
 #include "report/json_reports.h"
@@ -77,14 +79,26 @@ void refuse_onnx_options(const Arguments& arguments) {
   }
 }
 
+results::EngineListing engine_listing(const tasks::ModelSource& model, const Arguments& arguments,
+                                      tasks::Observer& observer) {
+  const exec::SessionOptions library = library_options(arguments);
+  const bool asks_library = arguments.flag("--tensorrt");
+  if (tasks::is_foreign_engine(model)) {
+    return tasks::inspect_foreign_engine(model, asks_library ? &library : nullptr, observer);
+  }
+  if (tasks::is_engine_file(model)) {
+    if (asks_library) fail(ErrorCode::unsupported, "`{}` is an engine, but none of TensorRT", printable(model.path));
+    return tasks::inspect_engine({model.path, arguments.value("--combine-tensor-info")}, observer);
+  }
+  return asks_library ? tasks::inspect_foreign_network(model, library, observer)
+                      : tasks::inspect_network(model, observer);
+}
+
 // An engine, or the layers that it would have.
 int show_engine(const tasks::ModelSource& model, const Arguments& arguments, Environment& environment) {
   if (!is_called_as_peer(environment)) refuse_onnx_options(arguments);
   LogObserver observer(arguments, environment);
-  const results::EngineListing listing =
-      tasks::is_engine_file(model)
-          ? tasks::inspect_engine({model.path, arguments.value("--combine-tensor-info")}, observer)
-          : tasks::inspect_network(model, observer);
+  const results::EngineListing listing = engine_listing(model, arguments, observer);
   if (!json_on_stdout(arguments)) {
     environment.log.result(report::engine_text(listing, {.layers = shows(arguments, "layers"),
                                                          .attributes = shows(arguments, "attrs"),
@@ -105,9 +119,32 @@ int show_page(const tasks::ModelSource& model, const Arguments& arguments, Envir
   return kExitEqual;
 }
 
+bool is_named(const std::vector<std::string>& patterns, const std::string& name) {
+  return patterns.empty() ||
+         std::ranges::any_of(patterns, [&](const std::string& pattern) { return matches_glob(pattern, name); });
+}
+
+int show_tensorflow(const tasks::InspectRequest& request, const Arguments& arguments, Environment& environment) {
+  for (const std::string_view name : {"--shape-inference", "--list-unbounded-dds", "--convert-to", "--tensorrt"}) {
+    if (arguments.has(name)) fail(ErrorCode::unsupported, "`{}` does not know TensorFlow models", name);
+  }
+  LogObserver observer(arguments, environment);
+  const results::TensorFlowListing listing = tasks::inspect_tensorflow(request.model.path, observer);
+  const report::TensorFlowOptions options = {.layers = lists_nodes(request),
+                                             .weights = request.weights,
+                                             .is_listed = [&](const results::TensorFlowNode& node) {
+                                               return is_named(request.ops, node.op) &&
+                                                      is_named(request.names, node.name);
+                                             }};
+  if (!json_on_stdout(arguments)) environment.log.result(report::tensorflow_text(listing, options));
+  if (wants_json(arguments)) write_json(arguments, environment, report::tensorflow_json(listing, options));
+  return kExitEqual;
+}
+
 int run_inspect_model(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
+  if (tasks::is_tensorflow_model(request.model)) return show_tensorflow(request, arguments, environment);
   if (arguments.flag("--visual") || arguments.has("--save-visual")) {
     return show_page(request.model, arguments, environment);
   }
@@ -115,7 +152,11 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
   if (!is_engine && arguments.has("--combine-tensor-info")) {
     fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
   }
-  if (is_engine || arguments.has("--convert-to")) return show_engine(request.model, arguments, environment);
+  const bool shows_engine = is_engine || arguments.has("--convert-to") || tasks::is_foreign_engine(request.model);
+  if (!shows_engine && arguments.flag("--tensorrt")) {
+    fail(ErrorCode::usage, "--tensorrt shows engines, and with --convert-to trt what TensorRT makes of a model");
+  }
+  if (shows_engine) return show_engine(request.model, arguments, environment);
   LogObserver observer(arguments, environment);
   const tasks::InspectedModel model(request, observer);
   if (request.infers) tell_inference_as_there(arguments, environment);
@@ -213,8 +254,11 @@ Command command_inspect_model() {
           "built: inputs and outputs, memory, profiles, and its layers with their formats, tactics and origins, also "
           "where it cannot run.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(),
-                 engine_listing_group(), json_group(), engine_view_group()},
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(), engine_listing_group(),
+                 tensorrt_group(
+                     "have the user's TensorRT show its engine, or with --convert-to trt the network that its "
+                     "parser makes"),
+                 json_group(), engine_view_group()},
       .run = run_inspect_model,
       .examples = {"assay inspect model model.onnx --show layers attrs weights",
                    "assay inspect model model.onnx --filter-op 'Conv*' --json -",

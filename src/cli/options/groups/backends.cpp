@@ -30,6 +30,20 @@ OptionRow flag(std::vector<std::string_view> names, std::string_view help, bool 
   return {.names = std::move(names), .arity = Arity::flag, .repeat = Repeat::count, .help = help, .hidden = hidden};
 }
 
+OptionRow of_environment(std::string_view name, std::string_view help) {
+  return {.names = {name}, .repeat = Repeat::append, .metavar = "PYTHON", .help = help, .is_file = true};
+}
+
+// The backend that one use of an option chooses, with its environment; empty: none.
+std::string backend_of(const Arguments::Occurrence& use) {
+  const std::string_view name = canonical_name(*use.row);
+  if (!name.ends_with('@')) return backend_of(name);
+  const std::string& python = use.values.front();
+  if (tasks::find_python(python).empty())
+    fail(ErrorCode::usage, "{}: there is no Python `{}`", name, printable(python));
+  return fmt::format("{}{}", without_dashes(name), python);
+}
+
 // The words of the command line for what a backend declares.
 struct SettingWords {
   std::string option;
@@ -122,6 +136,10 @@ OptionGroup backend_group(bool takes_plans) {
                flag({"--ref-fp64"}, "the same with every floating value carried in double from end to end"),
                flag({"--onnxrt"}, "ONNX Runtime, from the user's Python package or the system"),
                flag({"--openvino"}, "OpenVINO, from the user's Python package or the system"),
+               of_environment("--onnxrt@",
+                              "ONNX Runtime of another environment, by its Python or its folder, in a "
+                              "process of its own: --onnxrt@old --onnxrt@new compares two releases"),
+               of_environment("--openvino@", "likewise OpenVINO"),
                flag({"--engine", "--trt"},
                     "the built-in engine: operators merged, planned and tuned for this processor"),
                flag({"--tensorrt"}, "TensorRT, by the user's Python package (see --trt-package)"),
@@ -148,7 +166,7 @@ std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string_view name = canonical_name(*use.row);
     if (name == kPlan) plans.emplace(number, use.values.front());
-    if (!backend_of(name).empty()) ++number;
+    if (!backend_of(use).empty()) ++number;
   }
   return plans;
 }
@@ -164,7 +182,7 @@ std::vector<std::string> chosen_devices(const Arguments& arguments) {
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
-    const std::string name = backend_of(canonical_name(*use.row));
+    const std::string name = backend_of(use);
     if (name.empty()) continue;
     const std::vector<std::string> devices = chosen_devices(arguments);
     if (name != tasks::plan_backend() || devices.size() < 2) {
@@ -213,6 +231,33 @@ OptionGroup engine_settings_group(std::initializer_list<std::string_view> left_o
   return group;
 }
 
+namespace {
+
+const SettingsWords& tensorrt_words() {
+  return *std::ranges::find(settings_words(), "tensorrt", &SettingsWords::backend);
+}
+
+}  // namespace
+
+OptionGroup tensorrt_group(std::string_view help) {
+  OptionGroup group = group_of(tensorrt_words());
+  std::erase_if(group.rows, [](const OptionRow& row) { return row.is_file; });
+  const OptionGroup all = backend_group();
+  const auto python = std::ranges::find(all.rows, "--python", &canonical_name);
+  group.rows.insert(group.rows.begin(), {flag({"--tensorrt"}, help), *python});
+  return group;
+}
+
+std::vector<std::string> unused_tensorrt_settings(const Arguments& arguments) {
+  std::vector<std::string> notes;
+  for (const SettingWords& setting : tensorrt_words().settings) {
+    if (arguments.knows(setting.option) && arguments.has(setting.option)) {
+      notes.push_back(fmt::format("`{}` is not used: TensorRT does not run", setting.option));
+    }
+  }
+  return notes;
+}
+
 OptionGroup limits_group() {
   return {
       .title = "Limits",
@@ -240,6 +285,14 @@ exec::SessionOptions session_options(const Arguments& arguments) {
   }
   if (arguments.has("--max-steps")) options.max_steps = parse_count("--max-steps", arguments.value("--max-steps"), 1);
   if (arguments.has("--max-work")) options.max_work = parse_count("--max-work", arguments.value("--max-work"), 1);
+  const exec::SessionOptions library = library_options(arguments);
+  options.search = library.search;
+  options.settings = library.settings;
+  return options;
+}
+
+exec::SessionOptions library_options(const Arguments& arguments) {
+  exec::SessionOptions options;
   options.search = library_search(arguments);
   for (const SettingsWords& words : settings_words()) {
     for (const SettingWords& setting : words.settings) {

@@ -30,8 +30,14 @@ std::vector<OptionGroup> backend_settings_groups();
 OptionGroup engine_settings_group(std::initializer_list<std::string_view> left_out = {});
 
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
+// For commands that ask TensorRT without running a model: the flag that chooses it, the Python, and its package.
+OptionGroup tensorrt_group(std::string_view help);
+// A warning for each setting of TensorRT that is given, where TensorRT does not take part.
+std::vector<std::string> unused_tensorrt_settings(const Arguments& arguments);
 OptionGroup limits_group();
 // The session options of all groups above that the command has.
 exec::SessionOptions session_options(const Arguments& arguments);
+// The search for libraries and the settings of backends alone, for commands that run nothing.
+exec::SessionOptions library_options(const Arguments& arguments);
 
 }  // namespace assay::cli

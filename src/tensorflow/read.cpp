@@ -1,0 +1,81 @@
+#include "tensorflow/read.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/paths.h"
+#include "base/text.h"
+
+namespace assay::tensorflow {
+namespace fs = std::filesystem;
+
+namespace {
+
+constexpr std::string_view kMagic = "TFL3";
+constexpr uint64_t kMostShards = 100'000;
+
+void note(results::TensorFlowListing& listing, std::string message) {
+  listing.findings.push_back(
+      {.severity = Severity::warning, .code = "tensorflow", .node = {}, .message = std::move(message)});
+}
+
+bool is_tflite(Bytes bytes) {
+  return bytes.size() >= 8 &&
+         std::string_view(reinterpret_cast<const char*>(bytes.data()) + 4, kMagic.size()) == kMagic;
+}
+
+bool is_named_as_graph(const fs::path& path) {
+  const std::string extension = to_lower(path.extension().string());
+  return extension == ".pb" || extension == ".graphdef";
+}
+
+void add_variables(const fs::path& folder, results::TensorFlowListing& listing) {
+  const fs::path index = folder / "variables.index";
+  if (!is_file(index)) return;
+  const uint64_t shards = read_variables(MappedFile::open(index)->bytes(), listing);
+  if (shards > kMostShards) return note(listing, "the index of the variables names too many shards");
+  for (uint64_t i = 0; i < shards; ++i) {
+    const std::string name = fmt::format("variables.data-{:05}-of-{:05}", i, shards);
+    if (!is_file(folder / name)) note(listing, fmt::format("`{}` is missing: variables have no values", name));
+  }
+}
+
+results::TensorFlowListing read_folder(const fs::path& folder) {
+  const fs::path file = folder / "saved_model.pb";
+  results::TensorFlowListing listing = read_saved_model(MappedFile::open(file)->bytes());
+  add_variables(folder / "variables", listing);
+  return listing;
+}
+
+}  // namespace
+
+bool is_model(const fs::path& path) {
+  if (is_folder(path)) return is_file(path / "saved_model.pb") || is_file(path / "saved_model.pbtxt");
+  if (!is_file(path)) return false;
+  return is_named_as_graph(path) || is_tflite(MappedFile::open(path)->bytes());
+}
+
+results::TensorFlowListing read_model(const fs::path& path) {
+  return with_frame(
+      [&] { return fmt::format("loading `{}`", printable(path.string())); },
+      [&] {
+        if (is_folder(path) && !is_file(path / "saved_model.pb")) {
+          fail(ErrorCode::unsupported, "a SavedModel in text form is not read: TensorFlow writes it anew");
+        }
+        results::TensorFlowListing listing;
+        if (is_folder(path)) {
+          listing = read_folder(path);
+        } else if (path.filename() == "saved_model.pb") {
+          listing = read_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path());
+        } else {
+          const auto file = MappedFile::open(path);
+          listing = is_tflite(file->bytes()) ? read_tflite(file->bytes()) : read_frozen_graph(file->bytes());
+        }
+        listing.path = path.string();
+        return listing;
+      });
+}
+
+}  // namespace assay::tensorflow
