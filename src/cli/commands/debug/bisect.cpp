@@ -4,6 +4,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/debug/comparison_words.h"
+#include "cli/debug/runtimes.h"
 #include "cli/debug/writable_outputs.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
@@ -175,6 +176,11 @@ int run_tactics(const Arguments& arguments, Environment& environment) {
 }
 
 int run_debug_bisect(const Arguments& arguments, Environment& environment) {
+  if (arguments.has("--runtimes")) {
+    if (is_rewrite(arguments) || is_conversion(arguments) || arguments.has("--tactics"))
+      fail(ErrorCode::usage, "--runtimes searches environments: the model is not changed");
+    return run_runtimes(arguments, environment);
+  }
   if (arguments.has("--tactics")) return run_tactics(arguments, environment);
   const Stopwatch total;
   const std::string command = printable(environment.command_line);
@@ -210,6 +216,7 @@ OptionGroup steps_group() {
                         .help =
                             "instead of steps: two files of the engine's tactics (--save-tactics), good ones and bad "
                             "ones; finds those of the second that make a plan fail"});
+  group.rows.push_back(runtimes_row());
   const auto file = [](std::vector<std::string_view> names, std::string_view help) {
     return OptionRow{.names = std::move(names), .metavar = "FILE", .help = help, .is_file = true, .is_output = true};
   };
@@ -235,6 +242,7 @@ Command command_debug_bisect() {
       .groups = search_groups(steps_group(), {.replays = true, .artifact = "polygraphy_debug.onnx"}),
       .run = run_debug_bisect,
       .examples = {"assay debug bisect model.onnx --simplify --fuse --onnxrt --against ref --tolerance auto",
+                   "assay debug bisect model.onnx --onnxrt --runtimes envs/1.29 envs/1.30 envs/1.31",
                    "assay debug bisect model.onnx --fp-to-fp16 --onnxrt --atol 1e-2 -o bad.onnx --min-good good.onnx"},
       .exact_names = true};
 }
