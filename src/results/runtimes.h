@@ -13,7 +13,7 @@ struct TriedRuntime {
   std::string reason = {};  // for being bad: `it differs`, or why it failed
 };
 
-// The report of `debug bisect --runtimes`.
+// The report of `debug bisect` among releases of a runtime.
 struct RuntimeReport {
   std::string model;
   std::string backend;
