@@ -39,7 +39,7 @@ nanobind_add_stub(assay_python_stub MODULE _native OUTPUT ${package}/_native.pyi
 
 # host.py and what it imports are part of the program.
 file(GLOB package_entries CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/assay ${CMAKE_SOURCE_DIR}/python/assay/*)
-list(FILTER package_entries EXCLUDE REGEX "^host(_messages|_tensorrt)?\\.py$|^__pycache__$")
+list(FILTER package_entries EXCLUDE REGEX "^host(_[a-z_]+)?\\.py$|^__pycache__$")
 file(MAKE_DIRECTORY ${package})
 foreach(entry ${package_entries})
   file(CREATE_LINK ${CMAKE_SOURCE_DIR}/python/assay/${entry} ${package}/${entry} SYMBOLIC)

@@ -56,7 +56,7 @@ std::vector<exec::Port> file_ports(const Library& library, const CompiledModel& 
 
 size_t place_of(const std::vector<exec::Port>& ports, std::string_view name) {
   const auto found = std::ranges::find(ports, name, &exec::Port::name);
-  if (found == ports.end()) fail(ErrorCode::usage, "openvino: the model has no `{}`", printable(std::string(name)));
+  if (found == ports.end()) fail(ErrorCode::usage, "openvino: the model has no `{}`", printable(name));
   return static_cast<size_t>(found - ports.begin());
 }
 
