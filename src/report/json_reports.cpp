@@ -7,6 +7,7 @@
 #include "results/fields/edit.h"
 #include "results/fields/model_diff.h"
 #include "results/fields/saved.h"
+#include "results/fields/tensorflow.h"
 
 namespace assay::report {
 
@@ -43,5 +44,6 @@ template std::string report_json(const results::SparsityReport&, bool);
 template std::string report_json(const results::TacticDiff&, bool);
 template std::string report_json(const results::TacticListing&, bool);
 template std::string report_json(const results::TacticReport&, bool);
+template std::string report_json(const results::TensorFlowListing&, bool);
 
 }  // namespace assay::report

@@ -24,6 +24,7 @@ struct TensorFlowGraph {
   std::vector<ValueInfo> inputs = {};
   std::vector<ValueInfo> outputs = {};
   std::vector<TensorFlowNode> nodes = {};
+  uint64_t node_count = 0;  // also of those that are not listed
 };
 
 // A way to call a model: names of arguments, and the tensors that they are.

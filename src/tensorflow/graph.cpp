@@ -78,6 +78,7 @@ class GraphReader {
     facts.value.name = node.name;
     if (node.op == "Placeholder" || node.op == "PlaceholderWithDefault") graph.inputs.push_back(facts.value);
     graph.nodes.push_back(std::move(node));
+    ++graph.node_count;
   }
 
   // A name and an AttrValue: `type` 6, `shape` 7, `tensor` 8.

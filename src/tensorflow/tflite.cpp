@@ -79,6 +79,7 @@ class TfliteReader {
     const FlatVector operators = file_.vector(table, subgraph::operators, 4);
     budget(operators.count);
     for (uint64_t i = 0; i < operators.count; ++i) graph.nodes.push_back(node(file_.table_at(operators, i)));
+    graph.node_count = graph.nodes.size();
     tensors_of_graphs_.push_back(tensors_);
     listing_.graphs.push_back(std::move(graph));
   }

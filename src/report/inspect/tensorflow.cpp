@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
-#include "report/json_parts.h"
+#include "report/json_reports.h"
 
 namespace assay::report {
 namespace {
@@ -102,54 +102,6 @@ class TensorFlowText {
   std::string text_;
 };
 
-void write_arguments(JsonWriter& json, std::string_view key, const Arguments& arguments) {
-  json.key(key);
-  json.begin_object();
-  for (const auto& [name, info] : arguments) {
-    json.key(name);
-    write_value_info(json, info);
-  }
-  json.end_object();
-}
-
-class TensorFlowJson {
- public:
-  TensorFlowJson(JsonWriter& json, const TensorFlowOptions& options) : json_(json), options_(options) {}
-
-  void graphs(std::string_view key, const std::vector<TensorFlowGraph>& graphs) {
-    write_list(json_, key, graphs, [this](JsonWriter&, const TensorFlowGraph& graph) { write(graph); });
-  }
-
- private:
-  void write(const TensorFlowGraph& graph) {
-    json_.begin_object();
-    json_.field("name", graph.name);
-    write_list(json_, "inputs", graph.inputs, write_value_info);
-    write_list(json_, "outputs", graph.outputs, write_value_info);
-    json_.field("node_count", static_cast<uint64_t>(graph.nodes.size()));
-    if (options_.layers) write_nodes(graph);
-    json_.end_object();
-  }
-
-  void write_nodes(const TensorFlowGraph& graph) {
-    std::vector<TensorFlowNode> nodes;
-    for (const TensorFlowNode& node : graph.nodes) {
-      if (!options_.is_listed || options_.is_listed(node)) nodes.push_back(node);
-    }
-    write_list(json_, "nodes", nodes, [](JsonWriter& json, const TensorFlowNode& node) {
-      json.begin_object();
-      json.field("name", node.name);
-      json.field("op", node.op);
-      write_texts(json, "inputs", node.inputs);
-      write_texts(json, "outputs", node.outputs);
-      json.end_object();
-    });
-  }
-
-  JsonWriter& json_;
-  const TensorFlowOptions& options_;
-};
-
 }  // namespace
 
 std::string tensorflow_text(const results::TensorFlowListing& listing, const TensorFlowOptions& options) {
@@ -157,34 +109,15 @@ std::string tensorflow_text(const results::TensorFlowListing& listing, const Ten
 }
 
 std::string tensorflow_json(const results::TensorFlowListing& listing, const TensorFlowOptions& options) {
-  JsonReport report("inspect model");
-  JsonWriter& json = report.json;
-  json.field("kind", listing.kind);
-  json.field("path", listing.path);
-  json.field("version", listing.version);
-  json.field("description", listing.description);
-  write_list(json, "signatures", listing.signatures, [](JsonWriter& inner, const TensorFlowSignature& signature) {
-    inner.begin_object();
-    inner.field("name", signature.name);
-    inner.field("tags", signature.tags);
-    write_arguments(inner, "inputs", signature.inputs);
-    write_arguments(inner, "outputs", signature.outputs);
-    inner.end_object();
-  });
-  TensorFlowJson graphs(json, options);
-  graphs.graphs("graphs", listing.graphs);
-  graphs.graphs("functions", listing.functions);
-  write_list(json, "variables", listing.variables, write_value_info);
-  json.key("op_histogram");
-  json.begin_object();
-  for (const auto& [op, count] : listing.op_histogram) json.field(op, count);
-  json.end_object();
-  json.field("constant_count", listing.constant_count);
-  json.field("constant_bytes", listing.constant_bytes);
-  json.field("variable_bytes", listing.variable_bytes);
-  json.field("quantized_tensors", listing.quantized_tensors);
-  json.field("quantized_by_axis", listing.quantized_by_axis);
-  return report.end(listing.findings, listing.timings);
+  results::TensorFlowListing shown = listing;
+  for (auto* const graphs : {&shown.graphs, &shown.functions}) {
+    for (TensorFlowGraph& graph : *graphs) {
+      std::erase_if(graph.nodes, [&](const TensorFlowNode& node) {
+        return !options.layers || (options.is_listed && !options.is_listed(node));
+      });
+    }
+  }
+  return report_json(shown);
 }
 
 }  // namespace assay::report

@@ -144,10 +144,10 @@ int show_tensorflow(const tasks::InspectRequest& request, const Arguments& argum
 int run_inspect_model(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_view_group(), arguments);
   const tasks::InspectRequest request = inspect_request(arguments);
-  if (tasks::is_tensorflow_model(request.model)) return show_tensorflow(request, arguments, environment);
   if (arguments.flag("--visual") || arguments.has("--save-visual")) {
     return show_page(request.model, arguments, environment);
   }
+  if (tasks::is_tensorflow_model(request.model)) return show_tensorflow(request, arguments, environment);
   const bool is_engine = tasks::is_engine_file(request.model);
   if (!is_engine && arguments.has("--combine-tensor-info")) {
     fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");
