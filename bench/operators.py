@@ -66,6 +66,8 @@ def windows():
     for op in ("AveragePool", "MaxPool", "LpPool"):
         yield op, model(op, [PICTURE], kernel_shape=[3, 3], strides=[2, 2], pads=[1] * 4)
     yield "MaxPool with places", model("MaxPool", [PICTURE], kernel_shape=[2, 2], strides=[2, 2], outputs=["y", "i"])
+    places = np.arange(64 * 56 * 56).reshape(1, 64, 28, 2, 28, 2)[:, :, :, 0, :, 1]
+    yield "MaxUnpool", model("MaxUnpool", [(1, 64, 28, 28)], [places], kernel_shape=[2, 2], strides=[2, 2])
     yield "GlobalAveragePool", model("GlobalAveragePool", [PICTURE])
     for mode in ("nearest", "linear", "cubic"):
         yield f"Resize {mode}", model("Resize", [PICTURE], [np.float32([1, 1, 2, 2])], operands=["x0", "", "c0"], mode=mode)
@@ -85,10 +87,18 @@ def rows():
     yield "Softmax of channels", model("Softmax", [PICTURE], axis=1)
     yield "CumSum", model("CumSum", [ROWS], [1])
     yield "TopK", model("TopK", [(16, 30000)], [[50]])
+    yield "TopK of channels", model("TopK", [PICTURE], [[5]], axis=1)
     yield "LayerNormalization", model("LayerNormalization", [(1, 128, 768)], [floats(768), floats(768)])
     yield "InstanceNormalization", model("InstanceNormalization", [PICTURE], [floats(64), floats(64)])
     yield "GroupNormalization", model("GroupNormalization", [PICTURE], [floats(64), floats(64)], opset=21, num_groups=8)
     yield "BatchNormalization", model("BatchNormalization", [PICTURE], [*floats(3, 64), np.abs(floats(64))])
+
+
+def signals():
+    yield "DFT", model("DFT", [(1, 100, 512, 1)], opset=17, onesided=1, axis=2)
+    yield "DFT of 400", model("DFT", [(1, 100, 400, 1)], opset=17, onesided=1, axis=2)
+    yield "DFT inverse", model("DFT", [(1, 100, 512, 2)], opset=17, inverse=1, axis=2)
+    yield "STFT", model("STFT", [(1, 16000, 1)], [160, np.hanning(400).astype(np.float32)], opset=17, onesided=1)
 
 
 def products():
@@ -114,6 +124,7 @@ def movement():
     yield "DepthToSpace", model("DepthToSpace", [PICTURE], blocksize=2)
     yield "SpaceToDepth", model("SpaceToDepth", [PICTURE], blocksize=2)
     yield "Tile", model("Tile", [(128, 256)], [[2, 4]])
+    yield "OneHot", model("OneHot", [(INT64, (128,))], [np.int64(1000), np.float32([0, 1])])
     yield "Gather", model("Gather", [(INT64, (128,))], [floats(30000, 256)], operands=["c0", "x0"])
     yield "GatherElements", model("GatherElements", [ROWS, (INT64, (128, 512))], axis=1)
     yield "ScatterElements", model("ScatterElements", [ROWS, (INT64, (128, 512)), (128, 512)], axis=1)
@@ -126,7 +137,7 @@ def main() -> None:
     options = options.parse_args()
     FOLDER.mkdir(parents=True, exist_ok=True)
     lines = []
-    for family in (elementwise, windows, rows, products, movement):
+    for family in (elementwise, windows, rows, signals, products, movement):
         for name, made in family():
             if not any(word in name for word in options.only):
                 continue
