@@ -87,7 +87,8 @@ void FieldReader::numbers(bool& flag, std::string_view key, std::vector<results:
 void FieldReader::attributes(std::string_view key, std::vector<results::NamedAttribute>& attributes) {
   const std::optional<std::string_view> text = find(key);
   if (!text) return;
-  for (const auto& [name, content] : FieldReader(*text).values_) {
+  for (const auto& named : FieldReader(*text).values_) {
+    const std::string_view content = named.second;
     results::AttributeValue value;
     const std::string_view first = content.starts_with('[') && content != "[]" ? items_of(content).front() : content;
     const bool is_float = first.find_first_of(".eE") != std::string_view::npos;
@@ -103,7 +104,7 @@ void FieldReader::attributes(std::string_view key, std::vector<results::NamedAtt
     else if (is_float)
       value = 0.0F;
     std::visit([&](auto& member) { read(content, member); }, value);
-    attributes.push_back({name, std::move(value)});
+    attributes.push_back({named.first, std::move(value)});
   }
 }
 
