@@ -145,7 +145,7 @@ class Matcher : GraphReader {
     const bool has_one = dims_of(value).size() == out_.dims.size() + 1 && has_last_dim(value, 1);
     return has_one ? find_taken(value) : std::nullopt;
   }
-  // The same of Neg, wherever that stands.
+  // A half under a Neg, wherever that stands.
   std::optional<Half> find_negated(ir::ValueId value) const {
     const ir::NodeId last = maker_by_last_one(value, "Unsqueeze", true);
     const ir::NodeId negation = sole_maker(last.valid() ? operand(last, 0) : value);

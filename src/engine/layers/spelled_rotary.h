@@ -8,7 +8,7 @@
 
 namespace assay::engine {
 
-// What becomes of elements side by side.
+// Ways to make an element of neighbours.
 enum class Turn : uint8_t {
   copy,        // a
   sum,         // a * b + c * d

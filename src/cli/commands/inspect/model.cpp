@@ -254,7 +254,8 @@ Command command_inspect_model() {
           "built: inputs and outputs, memory, profiles, and its layers with their formats, tactics and origins, also "
           "where it cannot run.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(), engine_listing_group(),
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(),
+                 engine_listing_group(),
                  tensorrt_group(
                      "have the user's TensorRT show its engine, or with --convert-to trt the network that its "
                      "parser makes"),

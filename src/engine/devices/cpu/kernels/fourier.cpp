@@ -198,6 +198,12 @@ std::optional<FourierForm> find_frames(const Layer& layer) {
                             .length = out[2]}};
 }
 
+// Far more work than numbers, as of large prime lengths, is left to the reference, which counts it.
+bool takes_too_long(const FourierForm& form) {
+  constexpr int64_t kMostSteps = 4096;  // for each number of a line
+  return *ops::fourier_macs(ops::Dim(form.length)).number() / form.length > kMostSteps;
+}
+
 class Lines final : public Implementation {
  public:
   std::string_view name() const override { return "fourier.lines"; }
@@ -206,7 +212,8 @@ class Lines final : public Implementation {
     const bool is_lines = layer.starts_with("DFT");
     if ((!is_lines && !layer.starts_with("STFT")) || !has_floats(layer)) return {};
     const std::optional<FourierForm> form = is_lines ? find_lines(layer) : find_frames(layer);
-    return form && form->length <= kMostNumbers ? std::make_unique<FourierKernel>(*form) : nullptr;
+    const bool is_known = form && form->length <= kMostNumbers && !takes_too_long(*form);
+    return is_known ? std::make_unique<FourierKernel>(*form) : nullptr;
   }
 };
 
