@@ -127,7 +127,8 @@ struct Fields<BenchSweep> {
       point_fields.some("growth", point.growth);
       point_fields.list("backends", point.bench.sides, [](auto& item, auto& side) {
         const bool is_measured = item.has("median_seconds", side.is_measured());
-        if constexpr (requires { side.failure.clear(); }) side.compute.count = is_measured ? 1 : 0;  // which is not told
+        // A reader makes up the count, of which only its being there matters.
+        if constexpr (requires { side.failure.clear(); }) side.compute.count = is_measured ? 1 : 0;
         item("backend", side.backend);
         item.when(is_measured, "median_seconds", side.compute.median);
         item.when(is_measured, "min_seconds", side.compute.min);
