@@ -50,9 +50,10 @@ struct SessionOptions {
 };
 
 struct ExecutionOptions {
-  unsigned threads = 0;       // 0: as the session; otherwise threads of its own, where the backend can give them
-  bool profiles = false;      // measure each layer
-  bool times_device = false;  // tell what a device besides the processor takes for transfers and for computing
+  unsigned threads = 0;          // 0: as the session; otherwise threads of its own, where the backend can give them
+  bool profiles = false;         // measure each layer
+  bool times_device = false;     // tell what a device besides the processor takes for transfers and for computing
+  bool times_additions = false;  // with `profiles`: of layers on such a device, tell what each adds to a run
 };
 
 // Seconds of a run by the clock of a device: until its first kernel begins, until its last one ends, and until results
@@ -97,6 +98,8 @@ class Execution {
   // True if the execution tells them run by run; otherwise it is asked once, after the last run, and tells means of
   // all.
   virtual bool profiles_each_run() const { return true; }
+  // True if it can tell, and the options ask for, what layers add to a run.
+  virtual bool times_additions() const { return false; }
   // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
   // to the sink then share. A run fails if one has another type or shape.
   virtual void bind(std::vector<OutputBuffer> outputs) = 0;

@@ -36,6 +36,7 @@ struct ProfiledBackend {
   std::string failure;  // reason why nothing was measured
   uint64_t runs = 0;
   double run_seconds = 0;                                  // median of whole runs, with the cost of measuring layers
+  bool is_added = false;                                   // seconds of layers on a device are what each adds to a run
   std::vector<ProfiledLayer> layers;                       // in the order of execution
   std::vector<std::pair<std::string, uint64_t>> counters;  // of the processor, for each run
 };

@@ -15,9 +15,10 @@ struct ProfileRequest {
   ModelSource model;                  // or a plan of the engine
   std::vector<std::string> backends;  // none: the engine
   exec::SessionOptions session;
-  InputRequest inputs;  // the first set is run
-  uint64_t runs = 20;   // of each backend, at least one
-  double seconds = 5;   // that the runs of a backend may take
+  InputRequest inputs;       // the first set is run
+  uint64_t runs = 20;        // of each backend, at least one
+  double seconds = 5;        // that the runs of a backend may take
+  bool is_marginal = false;  // of layers on a device besides the processor: what each adds to a run
 };
 
 // Error (usage) for contradictory settings, before anything is read; profile() calls this first.

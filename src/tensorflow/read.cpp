@@ -31,6 +31,12 @@ bool is_named_as_graph(const fs::path& path) {
   return extension == ".pb" || extension == ".graphdef";
 }
 
+// An ONNX model begins with the number of its version, a graph with a node.
+bool begins_as_onnx(Bytes bytes) {
+  constexpr std::byte kVersion{0x08};
+  return !bytes.empty() && bytes[0] == kVersion;
+}
+
 void add_variables(const fs::path& folder, results::TensorFlowListing& listing) {
   const fs::path index = folder / "variables.index";
   if (!is_file(index)) return;
@@ -54,7 +60,8 @@ results::TensorFlowListing read_folder(const fs::path& folder) {
 bool is_model(const fs::path& path) {
   if (is_folder(path)) return is_file(path / "saved_model.pb") || is_file(path / "saved_model.pbtxt");
   if (!is_file(path)) return false;
-  return is_named_as_graph(path) || is_tflite(MappedFile::open(path)->bytes());
+  const auto file = MappedFile::open(path);
+  return is_tflite(file->bytes()) || (is_named_as_graph(path) && !begins_as_onnx(file->bytes()));
 }
 
 results::TensorFlowListing read_model(const fs::path& path) {

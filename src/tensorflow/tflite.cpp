@@ -60,6 +60,7 @@ class TfliteReader {
       const int32_t number = std::max<int32_t>(file_.scalar<int32_t>(table, code::builtin, 0),
                                                file_.scalar<int8_t>(table, code::short_builtin, 0));
       const std::string_view custom = file_.text(table, code::custom);
+      budget(1 + custom.size() / kTextShare);
       const std::string_view known = tflite_operator(static_cast<uint64_t>(std::max(number, 0)));
       if (number == static_cast<int32_t>(kCustom))
         operators_.push_back(fmt::format("CUSTOM:{}", printable(custom)));
@@ -71,6 +72,7 @@ class TfliteReader {
   void read_graph(uint64_t table) {
     results::TensorFlowGraph graph{.name = std::string(file_.text(table, subgraph::name))};
     tensors_.clear();
+    budget(1 + graph.name.size() / kTextShare);
     const FlatVector tensors = file_.vector(table, subgraph::tensors, 4);
     budget(tensors.count);
     for (uint64_t i = 0; i < tensors.count; ++i) read_tensor(file_.table_at(tensors, i));
@@ -145,6 +147,7 @@ class TfliteReader {
     const uint32_t code = file_.scalar<uint32_t>(table, op_field::opcode, 0);
     results::TensorFlowNode found;
     found.op = code < operators_.size() ? operators_[code] : "?";
+    budget(found.op.size() / kTextShare);
     if (code >= operators_.size()) warn("", fmt::format("there is no operator {}", code));
     for (const results::ValueInfo& info : tensors_of(table, op_field::inputs)) found.inputs.push_back(info.name);
     for (const results::ValueInfo& info : tensors_of(table, op_field::outputs)) found.outputs.push_back(info.name);
@@ -160,6 +163,7 @@ class TfliteReader {
       const uint64_t table = file_.table_at(signatures, i);
       const uint32_t graph = file_.scalar<uint32_t>(table, 4, 0);
       results::TensorFlowSignature signature{.name = std::string(file_.text(table, 2)), .tags = {}};
+      budget(signature.name.size() / kTextShare);
       signature.inputs = arguments(table, 0, graph);
       signature.outputs = arguments(table, 1, graph);
       listing_.signatures.push_back(std::move(signature));

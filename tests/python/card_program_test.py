@@ -84,6 +84,18 @@ def test_bench_tells_transfers_apart():
     assay("bench", "net.onnx", "--device", "cuda", "--no-transfers", "--against", "ref", expected=2)
 
 
+def test_profile_tells_what_layers_add_to_a_run():
+    text = assay("profile", saved_model(), "--device", "cuda", "--iterations", "2", "--marginal", "--json", "p.json")
+    assert "| what each layer adds to a run ===" in text, text
+    with open("p.json", encoding="utf-8") as file:
+        side = json.load(file)["backends"][0]
+    layers = {layer["name"]: layer["seconds"] for layer in side["layers"]}
+    assert side["added"] and sum(layers.values()) > 0, side
+    assert "added" not in assay("profile", "net.onnx", "--device", "cuda", "--iterations", "2", "--json", "-")
+    text = assay("profile", "net.onnx", "--marginal", expected=3)
+    assert "only the engine on a card can tell what layers add to a run" in text, text
+
+
 def test_a_plan_runs_in_another_process():
     assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda")
     text = assay("bench", "--loadEngine=net.plan", "--device", "cuda", "--duration=0.02")

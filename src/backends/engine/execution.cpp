@@ -1,5 +1,6 @@
 #include "backends/engine/execution.h"
 
+#include "backends/engine/additions.h"
 #include "base/parallel.h"
 #include "base/recent.h"
 #include "base/text.h"
@@ -56,6 +57,7 @@ class EngineExecution final : public exec::Execution {
       const exec::OutputBuffer* const buffer = bound_.find(name);
       if (buffer != nullptr) places[value] = place_of(*buffer);
     }
+    if (times_additions()) last_inputs_ = inputs;
     prepared.context->follow(stream_);
     prepared.context->run(
         inputs, wanted,
@@ -80,7 +82,8 @@ class EngineExecution final : public exec::Execution {
     const Prepared* const last = contexts_.last();
     if (last == nullptr) return layers;
     const engine::Program& program = last->planned->program();
-    const std::vector<double>& seconds = last->context->step_seconds();
+    std::vector<double> seconds = last->context->step_seconds();
+    if (times_additions()) take_additions(*last, seconds);
     for (size_t i = 0; i < seconds.size(); ++i) {
       const engine::LayerRecord& record = last->layers[i];
       layers.push_back(
@@ -88,6 +91,10 @@ class EngineExecution final : public exec::Execution {
     }
     return layers;
   }
+
+  // Additions are measured once, with the inputs of the last run.
+  bool profiles_each_run() const override { return !times_additions(); }
+  bool times_additions() const override { return options_.times_additions && plans_.has_other_devices(); }
 
   void bind(std::vector<exec::OutputBuffer> outputs) override { bound_.bind(std::move(outputs), plans_.signature()); }
 
@@ -97,6 +104,12 @@ class EngineExecution final : public exec::Execution {
     std::unique_ptr<engine::Context> context;
     std::vector<engine::LayerRecord> layers;  // set if layers are measured
   };
+
+  void take_additions(const Prepared& prepared, std::vector<double>& seconds) const {
+    const engine::Program& program = prepared.planned->program();
+    engine::Context context(program, limits_, false);
+    for (const auto& [step, added] : added_seconds(program, context, last_inputs_)) seconds[step] = added;
+  }
 
   Prepared& prepare(const Shapes& shapes) {
     Prepared* const last = contexts_.last();
@@ -143,7 +156,8 @@ class EngineExecution final : public exec::Execution {
   exec::ExecutionOptions options_;
   std::optional<ThreadPool> threads_;
   ops::InterpreterOptions limits_;
-  ops::RunAccount account_;  // of all contexts
+  std::vector<ops::InputDatum> last_inputs_;  // while additions are timed
+  ops::RunAccount account_;                   // of all contexts
   std::shared_ptr<engine::Arenas> arenas_ = std::make_shared<engine::Arenas>();
   Recent<Shapes, Prepared> contexts_{kKeptPlans};
   exec::BoundOutputs bound_;

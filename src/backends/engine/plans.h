@@ -45,6 +45,7 @@ class Plans {
   void save(const std::filesystem::path& path) const;
 
   std::vector<engine::Fingerprint> fingerprints() const;
+  bool has_other_devices() const { return !devices_->first().is_host(); }  // than the processor
   // A copy of a value on the first device, or memory of the caller there; null: it is the host's.
   tensor::StoragePtr placed(const tensor::Tensor& value) const;
   tensor::StoragePtr lent(uint64_t address, uint64_t size_bytes) const;

@@ -33,6 +33,7 @@ tasks::ProfileRequest profile_request(const Arguments& arguments) {
   request.inputs.iterations = 1;
   if (!arguments.has("--input-shapes")) add_profile_shapes(arguments, request.inputs.generated.shapes);
   request.seconds = parse_number("--duration", arguments.value("--duration"));
+  request.is_marginal = arguments.flag("--marginal");
   tasks::check_profile(request);
   return request;
 }
@@ -56,8 +57,8 @@ void save(const Arguments& arguments, std::string_view option, const std::string
 void print_backend(const results::ProfiledBackend& backend, Log& log) {
   if (!backend.failure.empty()) log.warning(fmt::format("{}: {}", backend.backend, printable(backend.failure)));
   if (backend.layers.empty()) return;
-  log.info(
-      fmt::format("=== {} | {} run(s), median {:.4f} ms ===", backend.title, backend.runs, backend.run_seconds * 1e3));
+  log.info(fmt::format("=== {} | {} run(s), median {:.4f} ms{} ===", backend.title, backend.runs,
+                       backend.run_seconds * 1e3, backend.is_added ? " | what each layer adds to a run" : ""));
   for (const std::string& line : report::profile_table(backend)) log.info(line);
   for (const auto& [name, count] : backend.counters) log.info(fmt::format("{}: {} in a run", name, count));
 }
@@ -99,6 +100,10 @@ OptionGroup profile_group() {
            .metavar = "SECONDS",
            .default_value = "5",
            .help = "fewer where they take longer than this"},
+          {.names = {"--marginal"},
+           .arity = Arity::flag,
+           .help = "with --device cuda: what each layer on the card adds to a run, from runs in which it is computed "
+                   "twice; launches of neighbours overlap, so that times of single layers add up to more than a run"},
           {.names = {"-o", "--output"},
            .metavar = "FILE",
            .help = "write trace events, which Chrome and Perfetto show",

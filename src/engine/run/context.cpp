@@ -273,7 +273,10 @@ void Context::run_kernel(size_t index) {
   with_frame([&] { return frame_of(step); },
              [&] {
                if (is_rebound_[index] || (is_lent_anew_ && may_be_lent_[index])) rebind(index);
-               add_work(step, [&](Queue& queue) { calls_[index]->run(queue); });
+               add_work(step, [&](Queue& queue) {
+                 calls_[index]->run(queue);
+                 if (index == repeated_) calls_[index]->run(queue);
+               });
              });
 }
 

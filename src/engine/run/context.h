@@ -59,6 +59,8 @@ class Context {
   };
   // Asks runs from now on for them.
   void time_device(bool times) { times_device_ = times && has_devices() && !profiles_; }
+  // Lets runs from now on compute a step twice, one after the other, by a kernel of its own; nullopt: none.
+  void repeat(std::optional<size_t> step) { repeated_ = step; }
   // Nullopt: nobody asked, or the run was left before it was done.
   const std::optional<DeviceSeconds>& device_seconds() const { return device_seconds_; }
   // By step, of the last run.
@@ -132,6 +134,7 @@ class Context {
   FloatRules caller_rules_ = FloatRules::current();               // kept by all but kernels, which flush
   std::vector<double> step_seconds_;
   bool times_device_ = false;
+  std::optional<size_t> repeated_;
   std::optional<size_t> first_kernel_;  // steps of the first device
   std::optional<size_t> last_kernel_;
   std::optional<DeviceSeconds> device_seconds_;

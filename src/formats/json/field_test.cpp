@@ -13,6 +13,7 @@
 #include "results/fields/edit.h"
 #include "results/fields/model_diff.h"
 #include "results/fields/saved.h"
+#include "results/fields/tensorflow.h"
 #include "results/fields/view.h"
 
 namespace assay::formats {
@@ -128,10 +129,10 @@ using AllResults = testing::Types<
     results::AccuracyHunt, results::AccuracyListing, results::Bench, results::BenchSweep, results::BisectionReport,
     results::CapabilityReport, results::CompatibilityReport, results::ConversionReport, results::DataDifference,
     results::DataListing, results::DebugReport, results::DoctorReport, results::EditReport, results::EngineListing,
-    results::LintReport, results::ModelDiff, results::ModelOverview, results::NodeListing, results::PluginReport,
-    results::PrecisionReport, results::ProfileReport, results::RangeReport, results::ReduceReport, results::Rejudgement,
-    results::RunReport, results::SameReport, results::SparsityReport, results::TacticDiff, results::TacticListing,
-    results::TacticReport, results::ValueComparison, results::ValueFacts>;
+    results::TensorFlowListing, results::LintReport, results::ModelDiff, results::ModelOverview, results::NodeListing,
+    results::PluginReport, results::PrecisionReport, results::ProfileReport, results::RangeReport,
+    results::ReduceReport, results::Rejudgement, results::RunReport, results::SameReport, results::SparsityReport,
+    results::TacticDiff, results::TacticListing, results::TacticReport, results::ValueComparison, results::ValueFacts>;
 TYPED_TEST_SUITE(FieldsOf, AllResults);
 
 TYPED_TEST(FieldsOf, a_result_is_read_back_equal) {

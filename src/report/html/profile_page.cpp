@@ -19,7 +19,8 @@ void add_backend(SimplePage& page, const results::ProfiledBackend& backend) {
   page.heading(backend.title);
   if (!backend.failure.empty()) page.paragraph(backend.failure);
   if (backend.layers.empty()) return;
-  page.paragraph(fmt::format("{} run(s), median {:.4f} ms", backend.runs, backend.run_seconds * 1e3));
+  page.paragraph(fmt::format("{} run(s), median {:.4f} ms{}", backend.runs, backend.run_seconds * 1e3,
+                             backend.is_added ? "; each layer's time is what it adds to a run" : ""));
   for (const auto& [name, count] : backend.counters) page.paragraph(fmt::format("{}: {} in a run", name, count));
   std::vector<std::vector<std::string>> rows;
   std::vector<double> shares;

@@ -161,6 +161,7 @@ struct Fields<ProfiledBackend> {
     v.some("failure", backend.failure);
     v("runs", backend.runs);
     v("run_seconds", backend.run_seconds);
+    v.some("added", backend.is_added);
     v("counters", backend.counters);
     v("layers", backend.layers);
   }

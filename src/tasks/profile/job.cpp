@@ -119,7 +119,12 @@ class ProfileJob {
     subject.session = is_plan_ ? backend->open_plan(request_.model.path, request_.session, told)
                                : backend->prepare(loaded_->model, request_.session, told);
     tell_findings(told, observer_);
-    subject.execution = subject.session->make_execution({.threads = 0, .profiles = true});
+    subject.execution =
+        subject.session->make_execution({.threads = 0, .profiles = true, .times_additions = request_.is_marginal});
+    report_.backends[side].is_added = subject.execution->times_additions();
+    if (request_.is_marginal && !subject.execution->times_additions()) {
+      fail(ErrorCode::unsupported, "only the engine on a card can tell what layers add to a run");
+    }
     for (const exec::Port& output : subject.session->signature().outputs) subject.outputs.push_back(output.name);
     return subject;
   }
