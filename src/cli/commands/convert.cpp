@@ -88,6 +88,14 @@ OptionGroup target_group() {
                                "viewers of ONNX models."}}};
 }
 
+// The Python is named where calibration asks for inputs.
+OptionGroup build_by_tensorrt_group() {
+  OptionGroup group =
+      tensorrt_group("build an engine of the user's TensorRT or TensorRT-RTX, which the latter does without a GPU");
+  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
+  return group;
+}
+
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(),     onnx_load_group(), shape_inference_group(),
                                   output_group(),  interface_group(), target_group(),    model_output_group()};
@@ -95,11 +103,8 @@ std::vector<OptionGroup> groups() {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }
   all.push_back({.title = "Steps", .description = "Each layer is one, also each change before", .rows = step_rows()});
-  for (OptionGroup& group :
-       std::vector{engine_build_group(),
-                   tensorrt_group("build an engine of the user's TensorRT or TensorRT-RTX, which "
-                                  "the latter does without a GPU"),
-                   onnx_save_group(), limits_group(), json_group(), config_script_group(), engine_convert_group()}) {
+  for (OptionGroup& group : std::vector{engine_build_group(), build_by_tensorrt_group(), onnx_save_group(),
+                                        limits_group(), json_group(), config_script_group(), engine_convert_group()}) {
     all.push_back(std::move(group));
   }
   return all;
