@@ -148,7 +148,9 @@ EngineRun run_by_its_rules(const ir::Model& given, double (*number)(size_t)) {
 }
 
 TEST(Rotary, neighbours_that_are_written_out_are_one_layer_with_the_bits_of_its_operators) {
+  const bool computes_bfloat16 = make_device({})->rules().has(tensor::DType::bfloat16);
   for (const char* const type : {"float", "bfloat16"}) {
+    if (type[0] == 'b' && !computes_bfloat16) continue;  // such values are float32 in between
     for (const int64_t width : {2, 6, 14, 16, 32, 40, 74}) {
       const std::string x = fmt::format("{}[2,3,5,{}]", type, width);
       for (const char* const angles : {"[5,{}]", "[2,1,5,{}]", "[1,1,1,{}]"}) {
