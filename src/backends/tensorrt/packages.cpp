@@ -5,27 +5,26 @@
 namespace assay::backends {
 namespace {
 
+exec::LibraryKind kind_of(std::string_view package, std::string_view bindings, std::string_view distribution,
+                          std::string_view title) {
+  return {.variable = "ASSAY_TENSORRT",
+          .wheel_files = {package, bindings, "__init__.py"},
+          .distribution = distribution,
+          .system_names = {},
+          .loader_name = {},
+          .title = title,
+          .hint = kTensorRtHint};
+}
+
 const exec::LibraryKind& plain_kind() {
-  static const exec::LibraryKind kind = {
-      .variable = "ASSAY_TENSORRT",
-      .wheel_files = {"tensorrt/__init__.py", "tensorrt_bindings/__init__.py", "__init__.py"},
-      .distribution = "tensorrt*",
-      .system_names = {},
-      .loader_name = {},
-      .title = "TensorRT",
-      .hint = kTensorRtHint};
+  static const exec::LibraryKind kind =
+      kind_of("tensorrt/__init__.py", "tensorrt_bindings/__init__.py", "tensorrt*", "TensorRT");
   return kind;
 }
 
 const exec::LibraryKind& rtx_kind() {
-  static const exec::LibraryKind kind = {
-      .variable = "ASSAY_TENSORRT",
-      .wheel_files = {"tensorrt_rtx/__init__.py", "tensorrt_rtx_bindings/__init__.py", "__init__.py"},
-      .distribution = "tensorrt_rtx*",
-      .system_names = {},
-      .loader_name = {},
-      .title = "TensorRT-RTX",
-      .hint = kTensorRtHint};
+  static const exec::LibraryKind kind =
+      kind_of("tensorrt_rtx/__init__.py", "tensorrt_rtx_bindings/__init__.py", "tensorrt_rtx*", "TensorRT-RTX");
   return kind;
 }
 

@@ -90,10 +90,8 @@ OptionGroup target_group() {
 
 // The Python is named where calibration asks for inputs.
 OptionGroup build_by_tensorrt_group() {
-  OptionGroup group =
-      tensorrt_group("build an engine of the user's TensorRT or TensorRT-RTX, which the latter does without a GPU");
-  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
-  return group;
+  return without_python(
+      tensorrt_group("build an engine of the user's TensorRT or TensorRT-RTX, which the latter does without a GPU"));
 }
 
 std::vector<OptionGroup> groups() {

@@ -44,8 +44,7 @@ OptionGroup against_group() {
 }  // namespace
 
 std::vector<OptionGroup> comparison_groups() {
-  OptionGroup backends = backend_group();
-  std::erase_if(backends.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
+  OptionGroup backends = without_python(backend_group());
   std::vector<OptionGroup> all = {std::move(backends), against_group()};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   OptionGroup comparator = comparator_group();

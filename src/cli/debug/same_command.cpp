@@ -53,8 +53,7 @@ void print(const results::SameReport& report, Log& log) {
 }  // namespace
 
 std::vector<OptionGroup> same_groups() {
-  OptionGroup backends = backend_group();
-  std::erase_if(backends.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
+  OptionGroup backends = without_python(backend_group());
   backends.description = "With --same: what runs the model";
   std::vector<OptionGroup> all = {{.title = "Same Bits",
                                    .description = "A model in the place of a command",

@@ -155,8 +155,7 @@ OptionGroup accuracy_group() {
 }
 
 std::vector<OptionGroup> groups() {
-  OptionGroup backends = backend_group();
-  std::erase_if(backends.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
+  OptionGroup backends = without_python(backend_group());
   std::vector<OptionGroup> all = {logging_group(),   model_group(),
                                   onnx_load_group(), std::move(backends),
                                   accuracy_group(),  input_data_group({"--input-shapes", "--inputs"}, true)};

@@ -239,6 +239,11 @@ const SettingsWords& tensorrt_words() {
 
 }  // namespace
 
+OptionGroup without_python(OptionGroup group) {
+  std::erase_if(group.rows, [](const OptionRow& row) { return canonical_name(row) == "--python"; });
+  return group;
+}
+
 OptionGroup tensorrt_group(std::string_view help) {
   OptionGroup group = group_of(tensorrt_words());
   std::erase_if(group.rows, [](const OptionRow& row) { return row.is_file; });

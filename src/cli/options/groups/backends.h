@@ -14,6 +14,8 @@ namespace assay::cli {
 // Chooses the backends that run the model, in the order typed, and the places of their libraries. `takes_plans`:
 // engines that were built earlier, too.
 OptionGroup backend_group(bool takes_plans = false);
+// The group for commands that have `--python` in another one.
+OptionGroup without_python(OptionGroup group);
 // Names of the chosen backends in the order typed. Error (unsupported) for one that this build does not have.
 std::vector<std::string> chosen_backends(const Arguments& arguments);
 // The engines among them, by number.
