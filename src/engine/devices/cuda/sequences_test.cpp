@@ -139,6 +139,28 @@ TEST(CardSequences, RecurrentLayers) {
   }
 }
 
+// In both directions: entry i of the batch has two steps more than i.
+TEST(CardSequences, RecurrentLayersOfCodes) {
+  for (const bool has_columns : {false, true}) {
+    const std::string of = has_columns ? "2,36" : "2";
+    const int count = has_columns ? 72 : 2;
+    const auto scales = [&](const char* name) {
+      std::string text = fmt::format("float[{}] {} = {{", of, name);
+      for (int i = 0; i < count; ++i) text += fmt::format("{}{:.4f}", i == 0 ? "" : ",", 0.004 + 0.0001 * (i % 7));
+      return text + "}";
+    };
+    const auto number = [](size_t i) { return i < 3 ? static_cast<double>(i + 2) : sine(i); };
+    check(fmt::format("g (int32[3] n, float[4,3,5] x, float[2,3,9] h, float[2,3,9] c) => (float[4,2,3,9] y, "
+                      "float[2,3,9] yh, float[2,3,9] yc) <{}, {}, {}, {}, {}, {}, {}> {{ y, yh, yc = "
+                      "com.microsoft.DynamicQuantizeLSTM<hidden_size = 9, direction = \"bidirectional\">"
+                      "(x, w, r, b, n, h, c, , s, z, t, o) }}",
+                      codes("int8[2,5,36] w", 360), codes("uint8[2,9,36] r", 648, 0),
+                      numbers("float[2,72] b", 144), scales("s"), codes(fmt::format("int8[{}] z", of), count, -20),
+                      scales("t"), codes(fmt::format("uint8[{}] o", of), count, 0)),
+          {"recurrent.steps"}, 2e-4, number);
+  }
+}
+
 TEST(CardSequences, LengthsOfSequencesAreChecked) {
   const OnCard model(
       "<ir_version: 11, opset_import: [\"\" : 24]> g (int32[1] n, float[3,1,2] x) => (float[3,1,1,2] y) <" +

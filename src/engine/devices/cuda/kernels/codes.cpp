@@ -30,7 +30,6 @@ class Integers : public Tiled {
   // Sets the corrections of the sums, and returns the site that takes them.
   std::optional<ElementSite> finish(const Layer& layer, const Codes& codes, bool packs, TileProduct& product) const {
     if (codes.weights.dtype() != tensor::DType::int8) return std::nullopt;
-    if (!codes.weight_zeros.empty() && codes.is_picture) return std::nullopt;
     if (codes.zero >= 0 && !are_codes(layer.inputs[static_cast<size_t>(codes.zero)].dtype)) return std::nullopt;
     product.zero_code = codes.known_zero();
     if (packs) {

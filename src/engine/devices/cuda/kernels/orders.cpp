@@ -3,6 +3,7 @@
 #include <bit>
 #include <limits>
 
+#include "engine/devices/cuda/dynamic_codes.h"
 #include "engine/devices/cuda/generate/element_chain.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
@@ -111,31 +112,11 @@ class DynamicQuantizer final : public Operation {
     if (!quantizes_by_range(layer)) return {};
     const int64_t elements = layer.inputs[0].count();
     if (elements > kMostElements) return {};
-    constexpr int64_t kMostBlocks = 256, kEach = 4;
-    const int64_t blocks = blocks_for(elements, kThreads * kEach);
-    const int64_t ranges = std::min(blocks, kMostBlocks);
-    Launches launches;
-    launches.all.push_back(launch(true, elements, ranges, ranges));
-    launches.all.push_back(launch(false, elements, ranges, blocks));
-    launches.workspace_bytes = 2 * kMostBlocks * sizeof(float);
-    return make_kernel(std::move(launches));
-  }
-
- private:
-  static constexpr unsigned kThreads = 256;
-
-  Launch launch(bool finds_range, int64_t elements, int64_t ranges, int64_t blocks) const {
-    KernelWriter writer;
-    writer.pointer("kIn", "const float", input_pointer(0));
-    writer.pointer("kOut", "uint8", output_pointer(0));
-    writer.pointer("kScale", "float", output_pointer(1));
-    writer.pointer("kZero", "uint8", output_pointer(2));
-    writer.pointer("kLows", "float", workspace_pointer());
-    writer.pointer("kHighs", "float", workspace_pointer(ranges * static_cast<int64_t>(sizeof(float))));
-    writer.number("kElements", elements);
-    writer.number("kRanges", ranges);
-    writer.constant("kFindsRange", finds_range ? 1 : 0);
-    return writer.finish(programs(), kThreads, blocks, dynamic_codes_text());
+    return make_kernel(dynamic_code_launches(programs(), {.numbers = input_pointer(0),
+                                                          .count = elements,
+                                                          .codes = output_pointer(0),
+                                                          .scale = output_pointer(1),
+                                                          .zero = output_pointer(2)}));
   }
 };
 

@@ -1,9 +1,11 @@
 // RNN, GRU and LSTM: the products of all inputs at first, then step by step those of the state.
 #include <algorithm>
+#include <bit>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "engine/devices/cuda/dynamic_codes.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
@@ -17,7 +19,7 @@ constexpr int64_t kWord = sizeof(float);
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 // Kernels of recurrent.cu as it numbers them.
-enum class Part : uint8_t { set, step, give };
+enum class Part : uint8_t { set, step, give, inputs };
 
 struct Range {
   int64_t begin = 0, end = 0;
@@ -30,19 +32,20 @@ class RecurrentWriter {
         layer_(layer),
         r_(r),
         states_(r.directions * r.batch * r.hidden),
-        inputs_(r.length * r.batch * r.directions * r.gates * r.hidden),
+        rows_(r.length * r.batch),
+        inputs_(rows_ * r.directions * r.gates * r.hidden),
         entries_(std::min<int64_t>(r.batch, 4)),
         phases_(r.op == Recurrence::Operator::gru && !r.resets_after ? 2 : 1) {}
 
   std::optional<Launches> write() {
-    std::optional<Launches> launches = multiply_inputs();
+    std::optional<Launches> launches = r_.has_codes ? multiply_coded_inputs() : multiply_inputs();
     if (!launches) return std::nullopt;
+    launches->workspace_bytes = std::max(launches->workspace_bytes, static_cast<uint64_t>(end_of_numbers()));
     const int64_t most = r_.has(Recurrence::kLengths) ? states_ * r_.length : states_;
     const int64_t blocks = std::min<int64_t>(blocks_for(most, kThreads), 1024);
     launches->all.push_back(launch(Part::set, {}, {}, blocks));
     add_steps(*launches);
     launches->all.push_back(launch(Part::give, {}, {}, std::min<int64_t>(blocks_for(states_, kThreads), 1024)));
-    launches->workspace_bytes = static_cast<uint64_t>((inputs_ + 5 * states_) * kWord);
     return launches;
   }
 
@@ -52,9 +55,9 @@ class RecurrentWriter {
 
   // The gates' share of all inputs, one row after the other.
   std::optional<Launches> multiply_inputs() {
-    const int64_t rows = r_.length * r_.batch, columns = r_.directions * r_.gates * r_.hidden;
+    const int64_t columns = r_.directions * r_.gates * r_.hidden;
     const TileProduct product{.type = tensor::DType::float32,
-                              .rows = rows,
+                              .rows = rows_,
                               .columns = columns,
                               .depth = r_.input,
                               .items = {1},
@@ -63,14 +66,28 @@ class RecurrentWriter {
     TileShape shape = tile_shapes(product, FloatProducts::exact, programs_.card().multiprocessors()).front();
     shape.splits = 1;
     const ElementText text{.statements = "    const float made = plain;\n", .numbers = {}};
-    ElementSite site(text, {}, {workspace_pointer(), make_desc(tensor::DType::float32, {rows, columns})});
+    ElementSite site(text, {}, {workspace_pointer(), make_desc(tensor::DType::float32, {rows_, columns})});
     return tile_launches(programs_, product, shape, std::move(site));
+  }
+
+  // X becomes codes before it is multiplied by those of its weights.
+  Launches multiply_coded_inputs() {
+    Launches launches = dynamic_code_launches(programs_, {.numbers = input_pointer(Recurrence::kX),
+                                                          .count = rows_ * r_.input,
+                                                          .codes = codes_of_x(),
+                                                          .scale = workspace_pointer(end_of_numbers()),
+                                                          .zero = workspace_pointer(end_of_numbers() + kWord),
+                                                          .workspace = end_of_codes()});
+    const int64_t columns = r_.directions * r_.gates * r_.hidden;
+    launches.all.push_back(launch(Part::inputs, {}, {}, blocks_for(columns, kThreads)));
+    launches.all.back().grid[1] = static_cast<unsigned>((rows_ + entries_ - 1) / entries_);
+    return launches;
   }
 
   // A block goes through all steps if the weights of the state stay in a processor's cache, or steps are very many.
   void add_steps(Launches& launches) {
     constexpr int64_t kNearBytes = 256 << 10, kMostSteps = 1024;
-    const bool is_of_block = r_.gates * r_.hidden * r_.hidden * kWord <= kNearBytes || r_.length > kMostSteps;
+    const bool is_of_block = r_.has_codes || r_.gates * r_.hidden * r_.hidden * kWord <= kNearBytes || r_.length > kMostSteps;
     if (is_of_block) {
       launches.all.push_back(launch(Part::step, {0, r_.length}, {0, phases_}, 1));
       return;
@@ -88,6 +105,12 @@ class RecurrentWriter {
     }
   }
 
+  // Bytes of the workspace before codes, and with them. The scale and the zero point of X lie between.
+  int64_t end_of_numbers() const { return (inputs_ + 5 * states_) * kWord; }
+  int64_t end_of_codes() const { return end_of_numbers() + 2 * kWord + (states_ + rows_ * r_.input + 15) / 16 * 16; }
+  Pointer codes_of_h() const { return workspace_pointer(end_of_numbers() + 2 * kWord); }
+  Pointer codes_of_x() const { return workspace_pointer(end_of_numbers() + 2 * kWord + states_); }
+
   Launch launch(Part part, const Range& steps, const Range& phases, int64_t blocks) const {
     KernelWriter writer;
     writer.number("kFirstStep", steps.begin);
@@ -99,11 +122,17 @@ class RecurrentWriter {
     add_sizes(writer);
     add_pointers(writer);
     const bool is_step = part == Part::step;
-    Launch made = writer.finish(programs_, kThreads, blocks, recurrent_text());
-    if (is_step) made.grid[1] = static_cast<unsigned>(r_.directions * groups());
+    const unsigned threads = is_step && r_.has_codes ? threads_of_step() : kThreads;
+    Launch made = writer.finish(programs_, threads, blocks, recurrent_text(), r_.has_codes ? code_range_text() : "");
+    if (is_step) made.grid[1] = static_cast<unsigned>(r_.directions * (r_.has_codes ? 1 : groups()));
     return made;
   }
 
+  // Of a block that has all hidden elements.
+  unsigned threads_of_step() const {
+    constexpr uint64_t kLeast = 32, kMost = 512;
+    return static_cast<unsigned>(std::clamp(std::bit_ceil(static_cast<uint64_t>(r_.hidden)), kLeast, kMost));
+  }
   int64_t groups() const { return (r_.batch + entries_ - 1) / entries_; }
 
   void add_sizes(KernelWriter& writer) const {
@@ -143,11 +172,13 @@ class RecurrentWriter {
       writer.pointer(name, "float", workspace_pointer((inputs_ + place * states_) * kWord));
     };
     writer.pointer("kInputs", "const float", workspace_pointer());
+    writer.constant("kHasCodes", r_.has_codes ? 1 : 0);
+    if (r_.has_codes) add_codes(writer);
     scratch("kH", 0);
     scratch("kC", 2);
     scratch("kUpdate", 3);
     scratch("kReset", 4);
-    writer.pointer("kR", "const float", input_pointer(Recurrence::kR));
+    writer.pointer("kR", r_.has_codes ? "const CodeOfR" : "const float", input_pointer(Recurrence::kR));
     writer.pointer("kFault", "int", fixed_pointer({programs_.card().fault()}));
     add_input(writer, "kBias", "kHasBias", Recurrence::kBias);
     add_input(writer, "kLengths", "kHasLengths", Recurrence::kLengths, "const int");
@@ -159,10 +190,34 @@ class RecurrentWriter {
     add_output(writer, "kLastC", "kGivesC", 2);
   }
 
+  void add_codes(KernelWriter& writer) const {
+    writer.number("kRows", rows_);
+    writer.number("kInput", r_.input);
+    writer.pointer("kCodesOfX", "uint8", codes_of_x());
+    writer.pointer("kCodesOfH", "uint8", codes_of_h());
+    writer.pointer("kScaleOfX", "const float", workspace_pointer(end_of_numbers()));
+    writer.pointer("kZeroOfX", "const uint8", workspace_pointer(end_of_numbers() + kWord));
+    writer.type("CodeOfW", layer_.inputs[Recurrence::kW].dtype);
+    writer.type("CodeOfR", layer_.inputs[Recurrence::kR].dtype);
+    writer.pointer("kW", "const CodeOfW", input_pointer(Recurrence::kW));
+    add_scales(writer, "W", Recurrence::kScaleOfW);
+    add_scales(writer, "R", Recurrence::kScaleOfR);
+  }
+  // One of each direction, or of each of its columns.
+  void add_scales(KernelWriter& writer, std::string_view of, int scale) const {
+    const auto at = static_cast<size_t>(scale);
+    const auto has_columns = [&](size_t input) { return layer_.inputs[input].count() != r_.directions ? 1 : 0; };
+    writer.pointer(fmt::format("kScalesOf{}", of), "const float", input_pointer(at));
+    writer.pointer(fmt::format("kZerosOf{}", of), fmt::format("const CodeOf{}", of), input_pointer(at + 1));
+    writer.constant(fmt::format("kScalesOf{}HaveColumns", of), has_columns(at));
+    writer.constant(fmt::format("kZerosOf{}HaveColumns", of), has_columns(at + 1));
+  }
+
   Programs& programs_;
   const Layer& layer_;
   const Recurrence& r_;
   int64_t states_;   // numbers of the state of all directions
+  int64_t rows_;     // of X
   int64_t inputs_;   // numbers of the products of all inputs
   int64_t entries_;  // of the batch that a warp has
   int64_t phases_;   // of a step
@@ -174,7 +229,7 @@ class Recurrent final : public Operation {
   std::string_view name() const override { return "recurrent.steps"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const auto* const form = form_as<Recurrence>(layer);
-    if (form == nullptr || form->has_codes || !layer.lies_plainly() || !is_small(*form)) return {};
+    if (form == nullptr || !layer.lies_plainly() || !is_small(*form)) return {};
     std::optional<Launches> launches = RecurrentWriter(programs(), layer, *form).write();
     return launches ? make_kernel(std::move(*launches)) : nullptr;
   }
@@ -183,6 +238,7 @@ class Recurrent final : public Operation {
   static bool is_small(const Recurrence& r) {
     constexpr int64_t kMostGroups = 65535;
     return r.length * r.batch * r.directions * r.gates * r.hidden <= kMostElements &&
+           r.length * r.batch * r.input <= kMostElements && (!r.has_codes || r.length * r.batch <= kMostGroups) &&
            r.gates * r.hidden * std::max(r.hidden, r.input) <= kMostElements && r.directions * r.batch <= kMostGroups;
   }
 };

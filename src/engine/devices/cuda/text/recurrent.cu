@@ -1,9 +1,11 @@
 // RNN, GRU and LSTM, after the products of all inputs: states are set, then come the steps, each after the one before,
 // by launches or by a block that meets between them, then states are given out. A warp has a hidden element of kEntries
 // entries of the batch. States lie [direction, entry, hidden], twice, so that a step reads those of the one before.
+// Where weights are codes, a block makes codes of a direction's state in each step, and a thread has a hidden element.
 #define SET 0
 #define STEP 1
 #define GIVE 2
+#define INPUTS 3
 #define RNN 0
 #define GRU 1
 #define LSTM 2
@@ -95,6 +97,85 @@ DEVICE void finish_unit(const Params& p, int step, int phase, int direction, int
   kY[place * kHidden + j] = made;
 }
 
+#if kHasCodes
+// Sums of kEntries rows of codes, from `first` of `rows` on, times kSums columns that lie `gap` apart.
+template <int kSums, typename Code>
+DEVICE void multiply_codes(const uint8* rows, int count, int depth, int zero, const Code* weights, int columns, int gap,
+                           const int* weight_zeros, int (*sums)[kSums]) {
+#pragma unroll
+  for (int e = 0; e < kEntries; ++e) {
+#pragma unroll
+    for (int g = 0; g < kSums; ++g) sums[e][g] = 0;
+  }
+  for (int k = 0; k < depth; ++k) {
+    int x[kEntries];
+#pragma unroll
+    for (int e = 0; e < kEntries; ++e) x[e] = e < count ? (int)rows[(int64)e * depth + k] - zero : 0;
+#pragma unroll
+    for (int g = 0; g < kSums; ++g) {
+      const int weight = (int)weights[(int64)k * columns + g * gap] - weight_zeros[g];
+#pragma unroll
+      for (int e = 0; e < kEntries; ++e) sums[e][g] += weight * x[e];
+    }
+  }
+}
+// The place of what a column has, or its whole direction.
+DEVICE int fact_of_column(bool has_columns, int direction, int column) {
+  return has_columns ? direction * kGates * kHidden + column : direction;
+}
+
+// The gates' share of all inputs: a thread has a column of a direction, a block kEntries rows.
+DEVICE void multiply_inputs(const Params& p) {
+  const int columns = kGates * kHidden;
+  const int of_all = (int)(block_x() * kThreads + thread_index()), row = (int)block_y() * kEntries;
+  if (of_all >= kDirections * columns) return;
+  const int direction = of_all / columns, column = of_all % columns;
+  const int zero = kZerosOfW[fact_of_column(kZerosOfWHaveColumns, direction, column)];
+  int sums[kEntries][1];
+  multiply_codes<1>(kCodesOfX + (int64)row * kInput, kRows - row, kInput, (int)*kZeroOfX,
+                    kW + (int64)direction * kInput * columns + column, columns, 0, &zero, sums);
+  const float scale = *kScaleOfX * kScalesOfW[fact_of_column(kScalesOfWHaveColumns, direction, column)];
+#pragma unroll
+  for (int e = 0; e < kEntries; ++e) {
+    if (row + e < kRows) kInputs[(int64)(row + e) * kDirections * columns + of_all] = (float)sums[e][0] * scale;
+  }
+}
+
+DEVICE void run_coded_step(const Params& p, int step) {
+  const int direction = (int)block_y(), thread = (int)thread_index(), columns = kGates * kHidden;
+  const int64 count = (int64)kBatch * kHidden;
+  const float* const state = state_at(p, step) + direction * count;
+  uint8* const codes = kCodesOfH + direction * count;
+  Range range = {0, 0};
+  for (int64 i = thread; i < count; i += kThreads) {
+    range.low = low_of(range.low, state[i]);
+    range.high = high_of(range.high, state[i]);
+  }
+  const Coding coding = coding_of(block_range(range));
+  for (int64 i = thread; i < count; i += kThreads) codes[i] = code_of(state[i], coding);
+  meet();
+  for (int first = 0; first < kBatch; first += kEntries) {
+    for (int j = thread; j < kHidden; j += kThreads) {
+      int zeros[kGates], sums[kEntries][kGates];
+#pragma unroll
+      for (int g = 0; g < kGates; ++g) zeros[g] = kZerosOfR[fact_of_column(kZerosOfRHaveColumns, direction, g * kHidden + j)];
+      multiply_codes<kGates>(codes + (int64)first * kHidden, kBatch - first, kHidden, (int)coding.zero,
+                             kR + (int64)direction * kHidden * columns + j, columns, kHidden, zeros, sums);
+#pragma unroll
+      for (int e = 0; e < kEntries; ++e) {
+        if (first + e >= kBatch) continue;
+        float made[kGates];
+#pragma unroll
+        for (int g = 0; g < kGates; ++g) {
+          const float scale = kScalesOfR[fact_of_column(kScalesOfRHaveColumns, direction, g * kHidden + j)];
+          made[g] = (float)sums[e][g] * (coding.scale * scale);
+        }
+        finish_unit(p, step, 0, direction, first + e, j, made);
+      }
+    }
+  }
+}
+#else
 DEVICE void run_phase(const Params& p, int step, int phase) {
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
   const int direction = (int)block_y() / kGroups, first = (int)block_y() % kGroups * kEntries;
@@ -131,9 +212,17 @@ DEVICE void run_phase(const Params& p, int step, int phase) {
     }
   }
 }
+#endif
 
 KERNEL(kThreads) {
-#if kKind == STEP
+#if kKind == INPUTS
+  multiply_inputs(p);
+#elif kKind == STEP && kHasCodes
+  for (int step = 0; step < kLength; ++step) {
+    run_coded_step(p, step);
+    meet();
+  }
+#elif kKind == STEP
   for (int step = kFirstStep; step < kEndStep; ++step) {
     for (int phase = kFirstPhase; phase < kEndPhase; ++phase) {
       run_phase(p, step, phase);

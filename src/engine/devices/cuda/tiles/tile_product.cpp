@@ -9,9 +9,9 @@
 
 #include "engine/devices/cuda/generate/element_kernel.h"
 #include "engine/devices/cuda/generate/followed.h"
-#include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/row_sums.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -55,8 +55,8 @@ class TileWriter {
     launches.constants = product_.constants;
     launches.workspace_bytes = static_cast<uint64_t>(part_bytes());
     if (product_.weight_zeros) {
-      launches.all.push_back(row_sums(programs));
-      launches.workspace_bytes += static_cast<uint64_t>(product_.rows) * sizeof(int32_t);
+      launches.all.push_back(row_sums(programs, product_, workspace_pointer(part_bytes())));
+      launches.workspace_bytes += static_cast<uint64_t>(product_.rows * product_.item_count()) * sizeof(int32_t);
     }
     launches.all.push_back(products(programs));
     if (shape_.splits > 1) launches.counter_bytes = static_cast<uint64_t>(tiles()) * sizeof(int32_t);
@@ -72,25 +72,6 @@ class TileWriter {
   // Bytes of parts of the depth in the workspace; sums of rows follow.
   int64_t part_bytes() const {
     return shape_.splits > 1 ? tiles() * shape_.splits * shape_.rows * shape_.columns * int64_t{sizeof(int32_t)} : 0;
-  }
-
-  Launch row_sums(Programs& programs) const {
-    constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
-    KernelWriter writer;
-    writer.type("T", product_.type);
-    writer.pointer("kLeft", "const T", product_.left.pointer);
-    writer.pointer("kSums", "int", workspace_pointer(part_bytes()));
-    writer.number("kRows", product_.rows);
-    writer.number("kRow", product_.left.along);
-    writer.number("kColumn", product_.left.depth);
-    writer.number("kDepth", product_.depth);
-    if (product_.zero) {
-      writer.pointer("kZero", fmt::format("const {}", element_type(product_.zero_type)), *product_.zero);
-      writer.text("#define kZeroCode ((int)*kZero)\n");
-    } else {
-      writer.constant("kZeroCode", product_.zero_code);
-    }
-    return writer.finish(programs, kThreads, blocks_for(product_.rows, kWarps), row_sums_text());
   }
 
   Launch products(Programs& programs) {
@@ -251,7 +232,8 @@ class TileWriter {
     }
     if (product_.weight_zeros) {
       const size_t zeros = add(*product_.weight_zeros), sums = add(workspace_pointer(part_bytes()));
-      made += fmt::format(" - ((const int32*)p.at[{}])[column] * ((const int32*)p.at[{}])[row]", zeros, sums);
+      made += fmt::format(" - ((const int32*)p.at[{}])[column] * ((const int32*)p.at[{}])[(int64)item * work.rows + row]",
+                          zeros, sums);
     }
     return made + ")\n";
   }
