@@ -142,12 +142,13 @@ TEST(CardLayers, WindowsOfIntegersSeeTheZeroPointBesideThePicture) {
 
 TEST(CardLayers, WindowsOfIntegersWhoseWeightsHaveZeroPoints) {
   for (const int groups : {1, 2}) {
-    check(fmt::format("g (float[2,{0},7,6] x) => (float[2,8,4,6] z) <float s = {{0.01}}, uint8 o = {{120}}, float[8] t = "
-                      "{{0.01,0.02,0.03,0.04,0.05,0.06,0.07,0.08}}, uint8[8] n = {{90,0,255,128,3,77,14,200}}, {1}> {{ "
-                      "q = QuantizeLinear(x, s, o) a = DequantizeLinear(q, s, o) c = DequantizeLinear<axis = 0>(w, t, n) "
-                      "z = Conv<pads = [1,2,1,2], strides = [2,1], dilations = [1,2], group = {2}>(a, c) }}",
-                      16 * groups, codes("uint8[8,16,3,3] w", 1152, 0), groups),
-          {"elementwise.chain", "conv.codes"}, 1e-3);
+    check(
+        fmt::format("g (float[2,{0},7,6] x) => (float[2,8,4,6] z) <float s = {{0.01}}, uint8 o = {{120}}, float[8] t = "
+                    "{{0.01,0.02,0.03,0.04,0.05,0.06,0.07,0.08}}, uint8[8] n = {{90,0,255,128,3,77,14,200}}, {1}> {{ "
+                    "q = QuantizeLinear(x, s, o) a = DequantizeLinear(q, s, o) c = DequantizeLinear<axis = 0>(w, t, n) "
+                    "z = Conv<pads = [1,2,1,2], strides = [2,1], dilations = [1,2], group = {2}>(a, c) }}",
+                    16 * groups, codes("uint8[8,16,3,3] w", 1152, 0), groups),
+        {"elementwise.chain", "conv.codes"}, 1e-3);
   }
 }
 

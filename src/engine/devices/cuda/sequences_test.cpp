@@ -141,9 +141,13 @@ TEST(CardSequences, RecurrentLayers) {
 
 // In both directions: entry i of the batch has two steps more than i.
 TEST(CardSequences, RecurrentLayersOfCodes) {
-  for (const bool has_columns : {false, true}) {
+  for (const char* const type : {"int8", "uint8"}) {
+    const bool has_columns = std::string_view(type) == "uint8";
     const std::string of = has_columns ? "2,36" : "2";
-    const int count = has_columns ? 72 : 2;
+    const int count = has_columns ? 72 : 2, least = has_columns ? 0 : -127;
+    const auto table = [&](const char* name, const std::string& dims, int size) {
+      return codes(fmt::format("{}[{}] {}", type, dims, name), size, least);
+    };
     const auto scales = [&](const char* name) {
       std::string text = fmt::format("float[{}] {} = {{", of, name);
       for (int i = 0; i < count; ++i) text += fmt::format("{}{:.4f}", i == 0 ? "" : ",", 0.004 + 0.0001 * (i % 7));
@@ -154,9 +158,8 @@ TEST(CardSequences, RecurrentLayersOfCodes) {
                       "float[2,3,9] yh, float[2,3,9] yc) <{}, {}, {}, {}, {}, {}, {}> {{ y, yh, yc = "
                       "com.microsoft.DynamicQuantizeLSTM<hidden_size = 9, direction = \"bidirectional\">"
                       "(x, w, r, b, n, h, c, , s, z, t, o) }}",
-                      codes("int8[2,5,36] w", 360), codes("uint8[2,9,36] r", 648, 0),
-                      numbers("float[2,72] b", 144), scales("s"), codes(fmt::format("int8[{}] z", of), count, -20),
-                      scales("t"), codes(fmt::format("uint8[{}] o", of), count, 0)),
+                      table("w", "2,5,36", 360), table("r", "2,9,36", 648), numbers("float[2,72] b", 144), scales("s"),
+                      table("z", of, count), scales("t"), table("o", of, count)),
           {"recurrent.steps"}, 2e-4, number);
   }
 }

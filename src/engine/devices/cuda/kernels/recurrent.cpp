@@ -87,7 +87,8 @@ class RecurrentWriter {
   // A block goes through all steps if the weights of the state stay in a processor's cache, or steps are very many.
   void add_steps(Launches& launches) {
     constexpr int64_t kNearBytes = 256 << 10, kMostSteps = 1024;
-    const bool is_of_block = r_.has_codes || r_.gates * r_.hidden * r_.hidden * kWord <= kNearBytes || r_.length > kMostSteps;
+    const bool is_of_block =
+        r_.has_codes || r_.gates * r_.hidden * r_.hidden * kWord <= kNearBytes || r_.length > kMostSteps;
     if (is_of_block) {
       launches.all.push_back(launch(Part::step, {0, r_.length}, {0, phases_}, 1));
       return;
@@ -171,14 +172,14 @@ class RecurrentWriter {
     const auto scratch = [&](std::string_view name, int64_t place) {
       writer.pointer(name, "float", workspace_pointer((inputs_ + place * states_) * kWord));
     };
-    writer.pointer("kInputs", "const float", workspace_pointer());
+    writer.pointer("kInputs", r_.has_codes ? "float" : "const float", workspace_pointer());
     writer.constant("kHasCodes", r_.has_codes ? 1 : 0);
     if (r_.has_codes) add_codes(writer);
     scratch("kH", 0);
     scratch("kC", 2);
     scratch("kUpdate", 3);
     scratch("kReset", 4);
-    writer.pointer("kR", r_.has_codes ? "const CodeOfR" : "const float", input_pointer(Recurrence::kR));
+    writer.pointer("kR", r_.has_codes ? "const Code" : "const float", input_pointer(Recurrence::kR));
     writer.pointer("kFault", "int", fixed_pointer({programs_.card().fault()}));
     add_input(writer, "kBias", "kHasBias", Recurrence::kBias);
     add_input(writer, "kLengths", "kHasLengths", Recurrence::kLengths, "const int");
@@ -197,9 +198,8 @@ class RecurrentWriter {
     writer.pointer("kCodesOfH", "uint8", codes_of_h());
     writer.pointer("kScaleOfX", "const float", workspace_pointer(end_of_numbers()));
     writer.pointer("kZeroOfX", "const uint8", workspace_pointer(end_of_numbers() + kWord));
-    writer.type("CodeOfW", layer_.inputs[Recurrence::kW].dtype);
-    writer.type("CodeOfR", layer_.inputs[Recurrence::kR].dtype);
-    writer.pointer("kW", "const CodeOfW", input_pointer(Recurrence::kW));
+    writer.type("Code", layer_.inputs[Recurrence::kW].dtype);
+    writer.pointer("kW", "const Code", input_pointer(Recurrence::kW));
     add_scales(writer, "W", Recurrence::kScaleOfW);
     add_scales(writer, "R", Recurrence::kScaleOfR);
   }
@@ -208,7 +208,7 @@ class RecurrentWriter {
     const auto at = static_cast<size_t>(scale);
     const auto has_columns = [&](size_t input) { return layer_.inputs[input].count() != r_.directions ? 1 : 0; };
     writer.pointer(fmt::format("kScalesOf{}", of), "const float", input_pointer(at));
-    writer.pointer(fmt::format("kZerosOf{}", of), fmt::format("const CodeOf{}", of), input_pointer(at + 1));
+    writer.pointer(fmt::format("kZerosOf{}", of), "const Code", input_pointer(at + 1));
     writer.constant(fmt::format("kScalesOf{}HaveColumns", of), has_columns(at));
     writer.constant(fmt::format("kZerosOf{}HaveColumns", of), has_columns(at + 1));
   }

@@ -99,7 +99,7 @@ DEVICE void finish_unit(const Params& p, int step, int phase, int direction, int
 
 #if kHasCodes
 // Sums of kEntries rows of codes, from `first` of `rows` on, times kSums columns that lie `gap` apart.
-template <int kSums, typename Code>
+template <int kSums>
 DEVICE void multiply_codes(const uint8* rows, int count, int depth, int zero, const Code* weights, int columns, int gap,
                            const int* weight_zeros, int (*sums)[kSums]) {
 #pragma unroll
@@ -120,8 +120,8 @@ DEVICE void multiply_codes(const uint8* rows, int count, int depth, int zero, co
   }
 }
 // The place of what a column has, or its whole direction.
-DEVICE int fact_of_column(bool has_columns, int direction, int column) {
-  return has_columns ? direction * kGates * kHidden + column : direction;
+DEVICE int fact_of_column(bool has_columns, int direction, int column, int columns) {
+  return has_columns ? direction * columns + column : direction;
 }
 
 // The gates' share of all inputs: a thread has a column of a direction, a block kEntries rows.
@@ -130,11 +130,11 @@ DEVICE void multiply_inputs(const Params& p) {
   const int of_all = (int)(block_x() * kThreads + thread_index()), row = (int)block_y() * kEntries;
   if (of_all >= kDirections * columns) return;
   const int direction = of_all / columns, column = of_all % columns;
-  const int zero = kZerosOfW[fact_of_column(kZerosOfWHaveColumns, direction, column)];
+  const int zero = kZerosOfW[fact_of_column(kZerosOfWHaveColumns, direction, column, columns)];
   int sums[kEntries][1];
   multiply_codes<1>(kCodesOfX + (int64)row * kInput, kRows - row, kInput, (int)*kZeroOfX,
                     kW + (int64)direction * kInput * columns + column, columns, 0, &zero, sums);
-  const float scale = *kScaleOfX * kScalesOfW[fact_of_column(kScalesOfWHaveColumns, direction, column)];
+  const float scale = *kScaleOfX * kScalesOfW[fact_of_column(kScalesOfWHaveColumns, direction, column, columns)];
 #pragma unroll
   for (int e = 0; e < kEntries; ++e) {
     if (row + e < kRows) kInputs[(int64)(row + e) * kDirections * columns + of_all] = (float)sums[e][0] * scale;
@@ -158,7 +158,9 @@ DEVICE void run_coded_step(const Params& p, int step) {
     for (int j = thread; j < kHidden; j += kThreads) {
       int zeros[kGates], sums[kEntries][kGates];
 #pragma unroll
-      for (int g = 0; g < kGates; ++g) zeros[g] = kZerosOfR[fact_of_column(kZerosOfRHaveColumns, direction, g * kHidden + j)];
+      for (int g = 0; g < kGates; ++g) {
+        zeros[g] = kZerosOfR[fact_of_column(kZerosOfRHaveColumns, direction, g * kHidden + j, columns)];
+      }
       multiply_codes<kGates>(codes + (int64)first * kHidden, kBatch - first, kHidden, (int)coding.zero,
                              kR + (int64)direction * kHidden * columns + j, columns, kHidden, zeros, sums);
 #pragma unroll
@@ -167,7 +169,7 @@ DEVICE void run_coded_step(const Params& p, int step) {
         float made[kGates];
 #pragma unroll
         for (int g = 0; g < kGates; ++g) {
-          const float scale = kScalesOfR[fact_of_column(kScalesOfRHaveColumns, direction, g * kHidden + j)];
+          const float scale = kScalesOfR[fact_of_column(kScalesOfRHaveColumns, direction, g * kHidden + j, columns)];
           made[g] = (float)sums[e][g] * (coding.scale * scale);
         }
         finish_unit(p, step, 0, direction, first + e, j, made);

@@ -232,8 +232,8 @@ class TileWriter {
     }
     if (product_.weight_zeros) {
       const size_t zeros = add(*product_.weight_zeros), sums = add(workspace_pointer(part_bytes()));
-      made += fmt::format(" - ((const int32*)p.at[{}])[column] * ((const int32*)p.at[{}])[(int64)item * work.rows + row]",
-                          zeros, sums);
+      made += fmt::format(
+          " - ((const int32*)p.at[{}])[column] * ((const int32*)p.at[{}])[(int64)item * work.rows + row]", zeros, sums);
     }
     return made + ")\n";
   }
