@@ -8,7 +8,7 @@ import sys
 import time
 
 from assay import _native, util
-from assay._arrays import values_to_numpy
+from assay._arrays import to_numpy, values_to_numpy
 from assay.backend.base.runner import BaseRunner, metadata_of
 from assay.logger import G_LOGGER
 from assay.model import native_of
@@ -84,6 +84,53 @@ class Session:
         names = list(output_names) if output_names else self.output_names
         values = values_to_numpy(self.execution.run(dict(input_feed), names))
         return [values[name] for name in names]
+
+
+    def run_on_device(self, output_names: Iterable[str] | None, input_feed: Mapping[str, Any]) -> list[Any]:
+        """A list of outputs in the memory of the card that computes them (DeviceOutput); arrays of numpy where sizes depend
+        on data, or there is no card."""
+        names = list(output_names) if output_names else self.output_names
+        values = self.execution.run(dict(input_feed), names, keeps=True)
+        return [DeviceOutput(value) if isinstance(value, _native.KeptArray) else to_numpy(value)
+                for value in (values[name] for name in names)]
+
+
+class DeviceOutput:
+    """An output in the memory of a card, for others that take arrays there (DLPack, `__cuda_array_interface__`): torch,
+    cupy, `Session.run`."""
+
+    def __init__(self, native):
+        self.native = native
+        self.shape = tuple(native.shape)
+        self.ptr = native.address
+
+    @property
+    def dtype(self):
+        """numpy's type, or that of ml_dtypes."""
+        from assay.datatype import DataType
+
+        return DataType.from_native(self.native.dtype).numpy()
+
+    def numpy(self):
+        """A copy of the elements."""
+        return to_numpy(self.native.on_host())
+
+    def __array__(self, dtype=None, copy=None):
+        array = self.numpy()
+        return array if dtype is None else array.astype(dtype)
+
+    def __dlpack_device__(self):
+        return 2, self.native.device
+
+    def __dlpack__(self, **_):
+        return self.native.capsule()
+
+    @property
+    def __cuda_array_interface__(self):
+        return {"shape": self.shape, "typestr": self.dtype.str, "data": (self.ptr, False), "version": 3}
+
+    def __repr__(self):
+        return f"DeviceOutput(shape={self.shape}, dtype={self.native.dtype}, ptr={self.ptr:#x})"
 
 
 class NodeArg:

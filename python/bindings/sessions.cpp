@@ -3,7 +3,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
-#include "convert.h"
+#include "collector.h"
 #include "engine/plan/saved_plan.h"
 #include "exec/backend.h"
 #include "exec/feeds.h"
@@ -41,32 +41,6 @@ nb::list ports_of(const std::vector<exec::Port>& ports) {
   return found;
 }
 
-// Copies values into memory that Python may write.
-class Collector final : public exec::TensorSink {
- public:
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    if (!value.is_tensor()) {
-      fail(ErrorCode::unsupported, "the output `{}` is no tensor", std::string(name));
-    }
-    const tensor::Tensor& given = value.tensor();
-    Array array{given, false};
-    if (given.dtype() != tensor::DType::string) {
-      const tensor::Bytes bytes = given.bytes();
-      array = {tensor::Tensor(given.dtype(), given.shape(), tensor::make_owned({bytes.begin(), bytes.end()})), true};
-    }
-    values_.insert_or_assign(std::string(name), std::move(array));
-  }
-
-  nb::dict take(const std::vector<std::string>& names) {
-    nb::dict values;
-    for (const std::string& name : names) values[name.c_str()] = nb::cast(values_.at(name));
-    return values;
-  }
-
- private:
-  std::map<std::string, Array> values_;
-};
-
 using RawBuffer = std::tuple<std::string, uintptr_t, std::vector<int64_t>>;  // name, address, shape
 
 // Memory that somebody else vouches for.
@@ -91,21 +65,6 @@ Array array_at(uintptr_t address, const std::string& type, const std::vector<int
       copied.empty() ? std::make_shared<RawStorage>(bytes) : tensor::make_owned(std::move(copied));
   return {tensor::Tensor(dtype, shape, std::move(storage)), false};
 }
-
-// A backend with a model or a plan, and the model for as long as it is used.
-struct Session {
-  std::optional<Model> model;
-  std::unique_ptr<exec::Session> session;
-
-  const exec::Signature& signature() const { return session->signature(); }
-  std::vector<std::string> output_names() const {
-    std::vector<std::string> names;
-    for (const exec::Port& port : signature().outputs) names.push_back(port.name);
-    return names;
-  }
-};
-
-using SessionPtr = std::shared_ptr<Session>;
 
 // An execution, and what its runs need. A run that was interrupted goes on with it to its end.
 struct Context {
@@ -133,19 +92,21 @@ class Execution {
   Execution(SessionPtr session, bool profiles)
       : context_(std::make_shared<Context>(session, session->session->make_execution({.profiles = profiles}))) {}
 
-  nb::dict run(const nb::dict& feeds, const std::optional<std::vector<std::string>>& names) {
+  nb::dict run(const nb::dict& feeds, const std::optional<std::vector<std::string>>& names, bool keeps) {
     struct Job {
       tensor::NamedData given;
       std::vector<std::string> wanted;
       Collector collector;
     };
-    const auto job =
-        std::make_shared<Job>(Job{.given = {}, .wanted = names ? *names : session().output_names(), .collector = {}});
+    const auto job = std::make_shared<Job>(Job{.given = {},
+                                               .wanted = names ? *names : session().output_names(),
+                                               .collector = Collector(keeps ? session().session.get() : nullptr)});
     const bool reads_card = take_feeds(feeds, job->given);
-    const auto work = [context = context_, job, reads_card] {
+    const auto work = [context = context_, job, reads_card, keeps] {
       const Use use(context);
       Diagnostics findings;
       context->execution->bind({});
+      context->execution->keep_on_device(keeps);
       context->execution->follow(reads_card ? std::optional(kDefaultStream) : std::nullopt);
       context->execution->run(exec::check_feeds(context->session->signature(), job->given, findings), job->wanted,
                               job->collector);
@@ -154,7 +115,7 @@ class Execution {
       run_interruptibly(work, reads_card ? AfterStop::wait : AfterStop::leave);
     else
       unlocked(work);
-    return job->collector.take(job->wanted);
+    return job->collector.take(job->wanted, context_->session);
   }
 
   // Runs by run_bound() read inputs and write outputs where the addresses say.
@@ -378,12 +339,13 @@ void bind_sessions(nb::module_& module) {
       .def_prop_ro("description", [](const Session& self) { return self.session->description(); });
   nb::class_<Execution>(module, "Execution")
       .def(nb::init<SessionPtr, bool>(), nb::arg("session"), nb::arg("profiles") = false)
-      .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none())
+      .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none(), nb::arg("keeps") = false)
       .def("bind_at", &Execution::bind_at)
       .def("run_bound", &Execution::run_bound)
       .def("follow", &Execution::follow, nb::arg("stream") = nb::none())
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);
+  bind_kept_arrays(module);
   module.def("abandoned_runs", abandoned_runs);
   module.def("close_interpreter", close_interpreter);
   module.def("prepare", prepare, nb::arg("model"), nb::arg("wanted"), nb::arg("on_message") = nb::none());

@@ -72,6 +72,12 @@ struct LayerSeconds {
   uint64_t bytes = 0;                     // that it reads and writes; 0: not known
 };
 
+// An address in the memory of a device, by the number among its kind.
+struct DevicePlace {
+  uint64_t address = 0;
+  int device = 0;
+};
+
 // Memory of the caller for an output.
 struct OutputBuffer {
   std::string name;
@@ -103,6 +109,9 @@ class Execution {
   // Runs that follow write these outputs, where they are requested, into memory of the caller, which the tensors given
   // to the sink then share. A run fails if one has another type or shape.
   virtual void bind(std::vector<OutputBuffer> outputs) = 0;
+  // Values of runs from now on are given to the sink in memory of the session's device where their sizes are known
+  // before (Session::place_of).
+  virtual void keep_on_device(bool /*keeps*/) {}
   // Runs that follow do their work in the order of a stream of the caller, by the handle that the driver of the
   // session's device gave it, and return before it is done where all they read and write lies on that device. Nullopt:
   // they are done when they return.
@@ -133,6 +142,8 @@ class Session {
   // Memory of the caller on the device of the session, for feeds and outputs, by its address, which the caller vouches
   // for. Null: the address is one of the host. Error (unsupported): of another device.
   virtual tensor::StoragePtr lent(uint64_t /*address*/, uint64_t /*size_bytes*/) const { return nullptr; }
+  // The place of a value in memory of the session's device; nullopt: it lies on the host.
+  virtual std::optional<DevicePlace> place_of(const tensor::Tensor& /*value*/) const { return {}; }
   // A copy of a value in memory of the session's device, for feeds and outputs; null: the device is the host.
   virtual tensor::StoragePtr placed(const tensor::Tensor& /*value*/) const { return nullptr; }
   virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;

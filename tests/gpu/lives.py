@@ -9,6 +9,8 @@ import time
 
 DELAYED = [[], ["--fp16"], ["--bf16"]]
 REPEATS = 100
+LARGE = """<ir_version: 8, opset_import: ["" : 17]> g (float[400000,2] x) => (float[400000,1] z) {
+  t = Transpose(x) a = MatMul(x, t) s = Softmax(a) z = ReduceMax<axes = [1]>(s) }"""
 TOOLS = ["memcheck", "racecheck", "synccheck"]
 SANITIZED = ["matmul", "conv_transpose", "convolution", "normalization", "attention", "gather", "scatter", "topk", "pool",
              "cumsum", "recurrent", "resize", "quantizelinear", "reducesum", "transpose"]
@@ -32,8 +34,8 @@ def delays(run, build, folder, paths):
             engine = ["--engine", "--device", "cuda", *flags]
             saved = folder / "undelayed.json"
             found = [run(assay, "run", path, *engine, "--save-outputs", saved),
-                     run(assay, "run", path, *engine, "--load-outputs", saved, "--atol", "0", "--rtol", "0", ASSAY_CARD_DELAYS="1"),
-                     run(assay, "debug", "repeat", path, "--same", "--until", REPEATS, *engine, ASSAY_CARD_DELAYS="1")]
+                     run(assay, "run", path, *engine, "--load-outputs", saved, "--atol", "0", "--rtol", "0", ASSAY_CARD_KERNELS="late"),
+                     run(assay, "debug", "repeat", path, "--same", "--until", REPEATS, *engine, ASSAY_CARD_KERNELS="late")]
             faults += [f"{path.stem} {' '.join(flags)}: {last_line(output)}" for status, output in found if status]
     total = 3 * len(paths) * len(DELAYED)
     return total - len(faults), total, faults
@@ -72,6 +74,28 @@ def sanitizer(run, each, build, cases):
     faults = [f"{tool} {file.stem}: {last_line(output)}" for (tool, file), (status, output) in zip(work, outputs)
               if status or not any(word in output for word in good)]
     return len(work) - len(faults), len(work), faults
+
+
+def accidents(run, build, folder, path):
+    """Kernels that fail or hang, and memory that is not there: one line each, within time, and the card works on."""
+    assay, faults = build / "bin" / "assay", []
+    engine = ["--engine", "--device", "cuda"]
+    isolated = ["--isolate", "--timeout", "20"]
+    large = folder / "large.onnxtxt"
+    large.write_text(LARGE)
+    steps = [("a kernel fails", ["run", path, *engine], {"ASSAY_CARD_KERNELS": "trap"}, 3, "CUDA refuses"),
+             ("a kernel fails, isolated", ["run", path, *engine, "--onnxrt", *isolated], {"ASSAY_CARD_KERNELS": "trap"}, 3,
+              "CUDA refuses"),
+             ("a kernel hangs", ["run", path, *engine, "--onnxrt", *isolated], {"ASSAY_CARD_KERNELS": "hang"}, 3, "20"),
+             ("too little memory", ["run", path, *engine, "--max-memory", "1M"], {}, 3, "memory"),
+             ("more than the card has", ["run", large, *engine], {}, 3, "bytes"),
+             ("no such card", ["run", path, "--engine", "--device", "cuda:7"], {}, 3, "card 7"),
+             ("afterwards", ["run", path, *engine, "--onnxrt", "--tolerance", "auto"], {}, 0, "PASSED")]
+    for name, command, variables, expected, word in steps:
+        status, output, seconds = timed(run, assay, *command, **variables)
+        if status != expected or word not in output or seconds > 60:
+            faults.append(f"{name}: status {status} after {seconds:.1f} s: {last_line(output)}")
+    return len(steps) - len(faults), len(steps), faults
 
 
 def lifetimes(path):

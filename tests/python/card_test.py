@@ -130,6 +130,29 @@ def test_reads_arrays_of_others_where_they_lie():
         session.run(None, {"x": cuda.DeviceArray(x.shape, np.int32), "w": w})
 
 
+def test_outputs_stay_on_the_card():
+    import onnx.parser
+
+    from assay.session import DeviceOutput, Session
+
+    session = Session(onnx.parser.parse_model(MODEL), "engine")
+    twice = Session(onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]> g (float[4,4] z) => (float[4,4] y) {
+      y = Add(z, z) }"""), "engine")
+    kept = []
+    for seed in range(4):
+        x, w = drawn(seed)
+        (z,) = session.run_on_device(None, {"x": x, "w": w})
+        assert isinstance(z, DeviceOutput) and z.shape == (4, 4) and z.dtype == np.float32, repr(z)
+        assert z.__dlpack_device__() == (2, 0) and z.__cuda_array_interface__["data"][0] == z.ptr
+        assert type(z.__dlpack__()).__name__ == "PyCapsule"
+        (y,) = twice.run(None, {"z": z})
+        expect_close(y / 2, x, w)
+        kept.append((z, x, w))
+    del session  # arrays hold what they need
+    for z, x, w in kept:
+        expect_close(np.asarray(z), x, w)
+
+
 def test_an_engine_on_the_processor_refuses_memory_of_the_card():
     import assay.tensorrt as trt
 

@@ -50,6 +50,10 @@ class EngineSession final : public exec::Session {
     return plans_->lent(address, size_bytes);
   }
 
+  std::optional<exec::DevicePlace> place_of(const tensor::Tensor& value) const override {
+    return plans_->place_of(value);
+  }
+
   tensor::StoragePtr placed(const tensor::Tensor& value) const override { return plans_->placed(value); }
 
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {

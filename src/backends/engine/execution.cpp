@@ -56,6 +56,7 @@ class EngineExecution final : public exec::Execution {
       names[value].push_back(name);
       const exec::OutputBuffer* const buffer = bound_.find(name);
       if (buffer != nullptr) places[value] = place_of(*buffer);
+      if (buffer == nullptr && keeps_) keep(prepared.planned->program(), value, places);
     }
     if (times_additions()) last_inputs_ = inputs;
     prepared.context->follow(stream_);
@@ -65,9 +66,11 @@ class EngineExecution final : public exec::Execution {
           for (const std::string& name : names[value]) give(name, datum, sink);
         },
         places);
+    if (keeps_) prepared.context->wait();
   }
 
   void follow(std::optional<uint64_t> stream) override { stream_ = stream; }
+  void keep_on_device(bool keeps) override { keeps_ = keeps; }
 
   double seconds() const override { return contexts_.last() == nullptr ? 0 : contexts_.last()->context->seconds(); }
 
@@ -124,6 +127,17 @@ class EngineExecution final : public exec::Execution {
     return contexts_.add(shapes, std::move(made));
   }
 
+  // Memory on the first device for a value whose size the plan knows.
+  static void keep(const engine::Program& program, ir::ValueId value,
+                   std::map<ir::ValueId, engine::OutputPlace>& places) {
+    const engine::Device& device = program.devices().first();
+    const engine::TensorDesc& desc = program.slots()[program.slot_of(value).value()].desc;
+    if (device.is_host() || !desc.exists() || places.contains(value)) return;
+    const auto memory = std::make_shared<engine::DeviceStorage>(
+        engine::DeviceStorage::Place{device, device.allocate(desc.size_bytes())});
+    places[value] = {desc.dtype, desc.dims, {}, memory};
+  }
+
   void give(const std::string& name, const tensor::Datum& datum, exec::TensorSink& sink) const {
     const exec::OutputBuffer* const buffer = bound_.find(name);
     if (buffer != nullptr && buffer->on_device) return sink.accept(name, placed_on_device(*buffer, datum));
@@ -162,6 +176,7 @@ class EngineExecution final : public exec::Execution {
   Recent<Shapes, Prepared> contexts_{kKeptPlans};
   exec::BoundOutputs bound_;
   std::optional<uint64_t> stream_;  // of the caller
+  bool keeps_ = false;              // values on the device
 };
 
 }  // namespace

@@ -108,6 +108,13 @@ tensor::StoragePtr Plans::placed(const tensor::Tensor& value) const {
   return std::make_shared<engine::DeviceStorage>(engine::DeviceStorage::Place{device, storage->on(device)});
 }
 
+std::optional<exec::DevicePlace> Plans::place_of(const tensor::Tensor& value) const {
+  const engine::DeviceStorage* const storage = value.storage() ? engine::as_device_storage(value) : nullptr;
+  const auto place = storage == nullptr ? std::nullopt : storage->find_place();
+  if (!place || place->device.is_host()) return std::nullopt;
+  return exec::DevicePlace{place->memory.first.value, place->device.number()};
+}
+
 tensor::StoragePtr Plans::lent(uint64_t address, uint64_t size_bytes) const {
   const engine::Device& device = devices_->first();
   if (device.is_host()) refuse_card_memory(address);

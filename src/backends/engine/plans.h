@@ -48,6 +48,7 @@ class Plans {
   bool has_other_devices() const { return !devices_->first().is_host(); }  // than the processor
   // A copy of a value on the first device, or memory of the caller there; null: it is the host's.
   tensor::StoragePtr placed(const tensor::Tensor& value) const;
+  std::optional<exec::DevicePlace> place_of(const tensor::Tensor& value) const;
   tensor::StoragePtr lent(uint64_t address, uint64_t size_bytes) const;
   const exec::SessionOptions& options() const { return options_; }
   const exec::Signature& signature() const { return signature_; }

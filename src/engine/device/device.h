@@ -43,6 +43,8 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;
+  // Of several of its kind.
+  virtual int number() const { return 0; }
   // True if its addresses are pointers of this process, and its work is done when a call returns.
   virtual bool is_host() const = 0;
   virtual LayoutRule layout_rule(const Layer& layer) const = 0;

@@ -178,6 +178,10 @@ void Context::wait_for(size_t device) {
              [&] { sides_[device].queue->wait(); });
 }
 
+void Context::wait() {
+  for (size_t device = 0; device < sides_.size(); ++device) wait_for(device);
+}
+
 // Work that was added still reads and writes memory of this run; its errors come after the first one.
 void Context::wait_for_all() {
   for (const Side& side : sides_) static_cast<void>(attempt([&] { return side.queue->wait(), true; }));

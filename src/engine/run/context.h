@@ -48,6 +48,8 @@ class Context {
   // Work of runs from now on is done in the order of a stream of the caller (Queue::follow). A run returns before its
   // work is done if the host has no part in it.
   void follow(std::optional<uint64_t> stream);
+  // Returns once the work of the last run is done.
+  void wait();
   // Lets go of all that it holds for its next run, which makes it again.
   void rest();
   double seconds() const { return seconds_; }

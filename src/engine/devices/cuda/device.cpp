@@ -29,6 +29,7 @@ class CardDevice final : public Device {
   }
 
   std::string_view name() const override { return "cuda"; }
+  int number() const override { return card_->number(); }
   bool is_host() const override { return false; }
 
   LayoutRule layout_rule(const Layer& layer) const override {

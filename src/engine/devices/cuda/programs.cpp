@@ -18,11 +18,16 @@ KernelCode owned(std::string name, std::vector<std::byte> bytes) {
   return {std::move(name), {held, held->data()}, held->size()};
 }
 
-// A whole text. With $ASSAY_CARD_DELAYS, kernels sleep now and then, which tests how they wait for each other.
+// A whole text. By $ASSAY_CARD_KERNELS, tests have kernels that sleep now and then (late), that fail (trap), or that
+// never end (hang).
 std::string whole_text(const std::string& text) {
-  const char* const delays = std::getenv("ASSAY_CARD_DELAYS");
-  const bool has_delays = delays != nullptr && *delays != '\0';
-  return std::string(has_delays ? "#define ASSAY_DELAYS\n" : "").append(machine_text()).append(text);
+  const char* const wanted = std::getenv("ASSAY_CARD_KERNELS");
+  const std::string_view kind = wanted == nullptr ? "" : wanted;
+  const std::string_view setting = kind == "late"   ? "#define ASSAY_KERNELS_LATE\n"
+                                   : kind == "trap" ? "#define ASSAY_KERNELS_TRAP\n"
+                                   : kind == "hang" ? "#define ASSAY_KERNELS_HANG\n"
+                                                    : "";
+  return std::string(setting).append(machine_text()).append(text);
 }
 
 }  // namespace

@@ -1,11 +1,13 @@
 #include "engine/devices/cuda/queue.h"
 
 #include <algorithm>
+#include <cstring>
 #include <list>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/devices/cuda/driver/staging.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -43,7 +45,7 @@ class Sequence {
 
 class CardQueue final : public LaunchQueue {
  public:
-  explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)) {
+  explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)), staging_(card_) {
     card_->enter();
     check(api().stream_create(&stream_, kNonBlockingStream), "a stream");
     target_ = stream_;
@@ -63,12 +65,16 @@ class CardQueue final : public LaunchQueue {
   void upload(std::span<const std::byte> from, Address to) override {
     if (from.empty()) return;
     flush();
-    check(api().upload(to.value, from.data(), from.size(), target_), "an upload");
+    std::byte* const staged = stage(from.data(), from.size());
+    if (staged != nullptr) std::memcpy(staged, from.data(), from.size());
+    check(api().upload(to.value, staged != nullptr ? staged : from.data(), from.size(), target_), "an upload");
   }
   void download(Address from, std::span<std::byte> to) override {
     if (to.empty()) return;
     flush();
-    check(api().download(to.data(), from.value, to.size(), target_), "a download");
+    std::byte* const staged = stage(to.data(), to.size());
+    check(api().download(staged != nullptr ? staged : to.data(), from.value, to.size(), target_), "a download");
+    if (staged != nullptr) downloads_.push_back({staged, to});
   }
   void copy(Address from, Address to, uint64_t bytes) override {
     if (bytes == 0) return;
@@ -81,8 +87,11 @@ class CardQueue final : public LaunchQueue {
   }
   void submit() override { flush(); }
   void wait() override {
+    const std::vector<Download> downloads = std::exchange(downloads_, {});
     flush();
     check(api().stream_wait(target_), "the wait for its work");
+    staging_.release();
+    for (const Download& download : downloads) std::memcpy(download.to.data(), download.staged, download.to.size());
     if (card_->take_fault()) fail(ErrorCode::shape, "an index is out of range");
   }
   void mark() override {
@@ -110,8 +119,19 @@ class CardQueue final : public LaunchQueue {
   }
 
  private:
+  // Bytes that are in their place once they are copied there.
+  struct Download {
+    const std::byte* staged;
+    std::span<std::byte> to;
+  };
+
   const Api& api() const { return card_->api(); }
   void check(Result result, std::string_view what) const { card_->driver().check(result, what); }
+
+  // Null: what a caller captures is done again after the staged bytes are gone.
+  std::byte* stage(const void* place, size_t bytes) {
+    return is_captured_by_caller() ? nullptr : staging_.take(place, bytes);
+  }
 
   void flush() {
     card_->enter();
@@ -190,6 +210,8 @@ class CardQueue final : public LaunchQueue {
   }
 
   std::shared_ptr<const Card> card_;
+  Staging staging_;
+  std::vector<Download> downloads_;
   Stream stream_ = nullptr;
   Stream target_ = nullptr;  // that does the work
   std::vector<const LaunchedCall*> pending_;

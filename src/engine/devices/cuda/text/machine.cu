@@ -20,7 +20,13 @@ struct bfloat {
 #define DEVICE __device__ __forceinline__
 // A kernel may begin while the one before it runs (programmatic launches): it waits for the end of that one before it
 // reads or writes what others do, and from then on lets the next one begin.
-#ifdef ASSAY_DELAYS
+#if defined(ASSAY_KERNELS_TRAP)
+DEVICE void delay() { asm volatile("trap;"); }
+#elif defined(ASSAY_KERNELS_HANG)
+DEVICE void delay() {
+  for (uint32 still = 1; still != 0;) asm volatile("nanosleep.u32 1000;\n\tmov.u32 %0, 1;" : "=r"(still));
+}
+#elif defined(ASSAY_KERNELS_LATE)
 // Warps sleep for times of their own, up to 4 us, so that what does not wait for others is seen.
 DEVICE void delay() {
   uint32 clock;

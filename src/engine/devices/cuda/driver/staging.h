@@ -1,0 +1,36 @@
+#pragma once
+
+#include <vector>
+
+#include "engine/devices/cuda/driver/card.h"
+
+namespace assay::engine::cuda {
+
+// Memory of the host that copies to and from a card go through, since the card reaches it without the processor's help.
+class Staging {
+ public:
+  explicit Staging(std::shared_ptr<const Card> card) : card_(std::move(card)) {}
+  ~Staging();
+  Staging(const Staging&) = delete;
+  Staging& operator=(const Staging&) = delete;
+
+  // Memory for a copy from or to this place, until release(). Null: the copy is to be made without.
+  std::byte* take(const void* place, size_t bytes);
+  // Everything that was taken may be taken again.
+  void release() { block_ = used_ = 0; }
+
+ private:
+  struct Block {
+    std::byte* first;
+    size_t bytes;
+  };
+  bool is_pageable(const void* place) const;
+  bool add_block(size_t bytes);
+
+  std::shared_ptr<const Card> card_;
+  std::vector<Block> blocks_;
+  size_t block_ = 0, used_ = 0;  // the block that is taken from, and its bytes that are taken
+  size_t all_bytes_ = 0;
+};
+
+}  // namespace assay::engine::cuda
