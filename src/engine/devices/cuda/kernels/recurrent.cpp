@@ -129,7 +129,7 @@ class RecurrentWriter {
     return made;
   }
 
-  // Of a block that has all hidden elements.
+  // Threads of a block that has all hidden elements.
   unsigned threads_of_step() const {
     constexpr uint64_t kLeast = 32, kMost = 512;
     return static_cast<unsigned>(std::clamp(std::bit_ceil(static_cast<uint64_t>(r_.hidden)), kLeast, kMost));
