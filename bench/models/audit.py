@@ -2,10 +2,13 @@
 whether causes are true, and what passes (for verdicts.py)."""
 
 import collections
+import concurrent.futures
 import itertools
 import json
+import os
 import pathlib
 import subprocess
+import tempfile
 
 import numpy as np
 import onnx
@@ -32,10 +35,22 @@ def sides_on(device):
 
 class Audit:
     def __init__(self, program, folder, device=None):
-        self.program, self.folder = program, pathlib.Path(folder)
+        self.program, self.folder, self.device = program, pathlib.Path(folder), device
         self.engine = ["--engine", "--device", device] if device else ["--onnxrt"]
         self.sides = sides_on(device) if device else SIDES
         self.faults = []
+
+    def each(self, judge, items):
+        """What judge(audit, *item) finds for each item, on all processors; each has a folder of its own."""
+        def work(item):
+            with tempfile.TemporaryDirectory(dir=self.folder) as folder:
+                own = Audit(self.program, folder, self.device)
+                return judge(own, *item), own.faults
+
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            for found, faults in pool.map(work, items):
+                self.faults += faults
+                yield found
 
     def assay(self, *words):
         report = self.folder / "report.json"
@@ -65,35 +80,45 @@ class Audit:
     def sound(self, draws, seed):
         """One row for each side: layers, layers accused by `run`, models accused by `debug accuracy`, undecided, refused."""
         rows = {side: collections.Counter() for side in self.sides}
-        for (side, words), kind, number in itertools.product(self.sides.items(), SOUND, range(draws)):
-            if (side, kind) in DEVIATING:
-                continue
-            net = draw(kind, number, seed)
-            given = [*self.save(net.model(), net.feeds), *words]
-            code, report = self.assay("run", *given, "--ref", "--tolerance", "auto", "--onnx-outputs", "mark", "all")
-            outputs = [o for p in report["pairs"] for i in p["iterations"] for o in i["outputs"]] if report else []
-            accused = [o["name"] for o in outputs if not o["passed"] and o.get("fault") != "undecided"]
-            accuracy, _ = self.assay("debug", "accuracy", *given)
-            rows[side].update(models=1, layers=len(outputs), run=len(accused), accuracy=accuracy == 1,
-                              undecided=code == 3 and bool(outputs) or accuracy == 3 and bool(outputs), refused=not outputs)
-            if accused or accuracy == 1:
-                self.faults.append(f"{side} accused in {kind} {number}: {accused[:2]}, debug accuracy {accuracy}")
+        items = [(side, kind, number, seed) for side, kind, number in itertools.product(self.sides, SOUND, range(draws))
+                 if (side, kind) not in DEVIATING]
+        for (side, *_), found in zip(items, self.each(Audit.sound_one, items)):
+            rows[side].update(found)
         return rows
+
+    def sound_one(self, side, kind, number, seed):
+        net = draw(kind, number, seed)
+        given = [*self.save(net.model(), net.feeds), *self.sides[side]]
+        code, report = self.assay("run", *given, "--ref", "--tolerance", "auto", "--onnx-outputs", "mark", "all")
+        outputs = [o for p in report["pairs"] for i in p["iterations"] for o in i["outputs"]] if report else []
+        accused = [o["name"] for o in outputs if not o["passed"] and o.get("fault") != "undecided"]
+        accuracy, _ = self.assay("debug", "accuracy", *given)
+        if accused or accuracy == 1:
+            self.faults.append(f"{side} accused in {kind} {number}: {accused[:2]}, debug accuracy {accuracy}")
+        return {"models": 1, "layers": len(outputs), "run": len(accused), "accuracy": accuracy == 1, "refused": not outputs,
+                "undecided": code == 3 and bool(outputs) or accuracy == 3 and bool(outputs)}
 
     def planted(self, draws, seed):
         """Of planted faults, with and without the faulty model: named first or by the next layer, missed, causes."""
         rows = {how: collections.Counter() for how in ("--other", "--load-outputs")}
-        for kind, number in itertools.product(CAUSES, range(draws)):
-            rng = np.random.default_rng([seed, number, *kind.encode()])
-            model, faulty, name, facts = CAUSES[kind](rng)
-            shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
-            feeds = {"x": facts.pop("feeds", rng.normal(size=shape).astype(np.float32))}
-            onnx.save(renamed(faulty) if number % 2 else faulty, str(self.folder / "faulty.onnx"))
-            given = self.save(model, feeds, values_of(faulty, feeds))
-            for how, words in (("--other", [*self.engine, "--other", self.folder / "faulty.onnx"]),
-                               ("--load-outputs", ["--load-outputs", self.folder / "values.npz"])):
-                _, report = self.assay("debug", "accuracy", *given, *words, "--no-remedies")
-                self.note(rows[how], f"{kind} {number} {how}", model, name, report and report["first_guilty"], (kind, facts))
+        items = [(kind, number, seed) for kind, number in itertools.product(CAUSES, range(draws))]
+        for found in self.each(Audit.planted_one, items):
+            for how, row in found.items():
+                rows[how].update(row)
+        return rows
+
+    def planted_one(self, kind, number, seed):
+        rng = np.random.default_rng([seed, number, *kind.encode()])
+        model, faulty, name, facts = CAUSES[kind](rng)
+        shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
+        feeds = {"x": facts.pop("feeds", rng.normal(size=shape).astype(np.float32))}
+        onnx.save(renamed(faulty) if number % 2 else faulty, str(self.folder / "faulty.onnx"))
+        given = self.save(model, feeds, values_of(faulty, feeds))
+        rows = {"--other": collections.Counter(), "--load-outputs": collections.Counter()}
+        for how, words in (("--other", [*self.engine, "--other", self.folder / "faulty.onnx"]),
+                           ("--load-outputs", ["--load-outputs", self.folder / "values.npz"])):
+            _, report = self.assay("debug", "accuracy", *given, *words, "--no-remedies")
+            self.note(rows[how], f"{kind} {number} {how}", model, name, report and report["first_guilty"], (kind, facts))
         return rows
 
     def note(self, row, title, model, name, first, fault):

@@ -43,7 +43,7 @@ class Device {
  public:
   virtual ~Device() = default;
   virtual std::string_view name() const = 0;
-  // Its place among devices of its kind.
+  // Place among devices of one kind.
   virtual int number() const { return 0; }
   // True if its addresses are pointers of this process, and its work is done when a call returns.
   virtual bool is_host() const = 0;
