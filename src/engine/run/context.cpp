@@ -290,7 +290,8 @@ void Context::run_transfer(const Step& step) {
   if (const std::optional<Buffer> other = lent_.other_side(step, datums_)) {
     const bool is_download = to.device == host();
     const size_t on_device = is_download ? *step.inputs[0] : *step.outputs[0];
-    check_planned(is_download ? *step.outputs[0] : *step.inputs[0]);
+    const size_t at_caller = is_download ? *step.outputs[0] : *step.inputs[0];
+    check_planned(program_.slots()[at_caller].base.value_or(at_caller));
     if (lent_.find(on_device)) return;
     const Address here = address_of(on_device);
     add_work(step, [&](Queue& queue) {

@@ -23,7 +23,7 @@ LentMemory::LentMemory(const Program& program) : program_(program) {
   for (const Step& step : program.steps()) {
     if (step.is_transfer) {
       const size_t from = *step.inputs[0], to = *step.outputs[0];
-      if (slots[from].place == Slot::Place::input && is_in_arena(to)) inputs_.push_back({from, to});
+      if (slots[root(from)].place == Slot::Place::input && is_in_arena(to)) inputs_.push_back({from, to});
       if (slots[to].place == Slot::Place::output && is_in_arena(from)) outputs_.push_back({to, from});
     } else if (step.device == host) {
       for (const std::optional<size_t>& slot : step.inputs) {
@@ -64,11 +64,12 @@ void LentMemory::lend(const Crossing& crossing, const std::vector<tensor::Datum>
 
 std::optional<Buffer> LentMemory::memory_at(size_t slot, size_t device,
                                             const std::vector<tensor::Datum>& datums) const {
-  const tensor::Datum& datum = datums[slot];
+  const tensor::Datum& datum = datums[root(slot)];
   const DeviceStorage* const storage = datum.is_tensor() ? as_device_storage(datum.tensor()) : nullptr;
   const auto place = storage != nullptr ? storage->find_place() : std::nullopt;
   if (!place || &place->device != &program_.devices()[device]) return std::nullopt;
-  return place->memory;
+  const uint64_t offset = root(slot) == slot ? 0 : program_.slots()[slot].offset;
+  return Buffer{place->memory.first + offset, place->memory.bytes - offset, place->memory.owner};
 }
 
 std::optional<Address> LentMemory::find(size_t slot) const {
@@ -86,7 +87,6 @@ bool LentMemory::concerns(const Step& step) const {
 
 std::optional<Buffer> LentMemory::other_side(const Step& transfer, const std::vector<tensor::Datum>& datums) const {
   const size_t from = *transfer.inputs[0], to = *transfer.outputs[0];
-  if (program_.slots()[from].base) return std::nullopt;
   const size_t caller = program_.slots()[from].device == program_.devices().host() ? from : to;
   return memory_at(caller, transfer.device, datums);
 }

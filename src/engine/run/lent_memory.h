@@ -29,7 +29,7 @@ class LentMemory {
   bool leaves_host_out(const std::vector<tensor::Datum>& datums) const;
 
  private:
-  // Slots of a transfer between the caller and a device.
+  // Slots of a transfer between the caller, or what is a view of the caller's, and a device.
   struct Crossing {
     size_t at_caller;
     size_t on_device;

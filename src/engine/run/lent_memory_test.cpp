@@ -108,6 +108,21 @@ TEST(LentMemory, IsCopiedWhereItCannotTakeThePlaceOfOurs) {
   EXPECT_EQ(state.uploads + state.downloads, 0);
 }
 
+TEST(LentMemory, OfAnInputIsReadThroughAView) {
+  OnFar on_far(
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,3] x) => (float[2,3] y) <int64[2] s = {3,2}, float[3,3] w = "
+      "{1,2,3,4,5,6,7,8,9}> { r = Reshape(x, s) t = Transpose<perm = [1,0]>(r) y = MatMul(t, w) }");
+  Context context(on_far.program(), {}, false);
+  LentRun lent(on_far, context);
+  Lent x(on_far, 6), y(on_far, 6);
+  for (const auto& number : {testing_support::sine, other}) {
+    lent.run({&x}, y, number);
+    EXPECT_EQ(lent.difference_of(y, number), "");
+  }
+  EXPECT_EQ(on_far.far().state().uploads, 1);  // of the constant
+  EXPECT_EQ(on_far.far().state().downloads, 0);
+}
+
 // Hardmax runs on the reference, and the first output is an input.
 TEST(LentMemory, OfAnInputIsSeenByStepsOfTheHost) {
   OnFar on_far(

@@ -59,6 +59,7 @@ Card::Card(const Driver& driver, int number) : driver_(driver), number_(number) 
 
 Card::~Card() {
   api().context_set(context_);
+  for (const HostBlock& block : free_blocks_) api().free_host(block.first);
   api().free_host(const_cast<int*>(fault_));
   api().context_release(device_);
 }
@@ -83,6 +84,28 @@ std::pair<uint64_t, uint64_t> Card::sizes_of_memory() const {
   size_t free = 0, all = 0;
   driver_.check(api().memory_info(&free, &all), "the size of its memory");
   return {free, all};
+}
+
+Card::HostBlock Card::take_host_block() const {
+  constexpr size_t kBytes = size_t{1} << 20;
+  {
+    const std::scoped_lock lock(mutex_);
+    if (!free_blocks_.empty()) {
+      const HostBlock block = free_blocks_.back();
+      free_blocks_.pop_back();
+      return block;
+    }
+  }
+  void* first = nullptr;
+  const Result result = api().allocate_host(&first, kBytes, kSharedHostMemory);
+  if (result == kOutOfMemory) return {};
+  driver_.check(result, "memory of the host");
+  return {static_cast<std::byte*>(first), kBytes};
+}
+
+void Card::give_back(const HostBlock& block) const {
+  const std::scoped_lock lock(mutex_);
+  free_blocks_.push_back(block);
 }
 
 Buffer Card::allocate(uint64_t size_bytes) const {

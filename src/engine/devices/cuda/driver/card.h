@@ -2,8 +2,10 @@
 
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/device/buffer.h"
 #include "engine/devices/cuda/driver/driver.h"
@@ -33,6 +35,14 @@ class Card : public std::enable_shared_from_this<Card> {
   void enter() const { driver_.check(api().context_set(context_), "its context"); }
   // Error (limit) that names what is free.
   Buffer allocate(uint64_t size_bytes) const;
+  // Memory of the host that the card reaches without the processor's help, from those that were given back before. Null:
+  // the host has none left.
+  struct HostBlock {
+    std::byte* first = nullptr;
+    size_t bytes = 0;
+  };
+  HostBlock take_host_block() const;
+  void give_back(const HostBlock& block) const;
   uint64_t free_bytes() const;
   uint64_t memory_bytes() const;
   // A number that kernels set when they meet an index that is out of range; take_fault() also clears it.
@@ -50,6 +60,8 @@ class Card : public std::enable_shared_from_this<Card> {
   std::string name_;
   int capability_ = 0;
   volatile int* fault_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::vector<HostBlock> free_blocks_;
 };
 
 }  // namespace assay::engine::cuda

@@ -1,30 +1,21 @@
 #include "engine/devices/cuda/driver/staging.h"
 
-#include <algorithm>
-
 namespace assay::engine::cuda {
 namespace {
 
-constexpr size_t kLeastBlock = size_t{1} << 20;
-constexpr size_t kMostBytes = size_t{64} << 20;  // of all blocks: the driver divides large copies itself
+constexpr size_t kMostBytes = size_t{128} << 10;  // the driver divides larger copies, and makes them piece by piece
+constexpr size_t kMostBlocks = 8;
 constexpr size_t kAlignment = 64;
 
 }  // namespace
 
 Staging::~Staging() {
-  if (blocks_.empty()) return;
-  card_->api().context_set(card_->context());
-  for (const Block& block : blocks_) card_->api().free_host(block.first);
+  for (const Card::HostBlock& block : blocks_) card_->give_back(block);
 }
 
 std::byte* Staging::take(const void* place, size_t bytes) {
   const size_t needed = (bytes + kAlignment - 1) / kAlignment * kAlignment;
-  if (needed > kMostBytes || !is_pageable(place)) return nullptr;
-  while (block_ < blocks_.size() && blocks_[block_].bytes - used_ < needed) {
-    ++block_;
-    used_ = 0;
-  }
-  if (block_ == blocks_.size() && !add_block(needed)) return nullptr;
+  if (needed > kMostBytes || !is_pageable(place) || !has_room(needed)) return nullptr;
   std::byte* const taken = blocks_[block_].first + used_;
   used_ += needed;
   return taken;
@@ -36,15 +27,16 @@ bool Staging::is_pageable(const void* place) const {
   return card_->api().pointer_fact(&kind, kKindOfMemory, reinterpret_cast<DevicePointer>(place)) != kSuccess;
 }
 
-bool Staging::add_block(size_t bytes) {
-  const size_t wanted = std::max({bytes, kLeastBlock, all_bytes_});
-  if (all_bytes_ + wanted > kMostBytes) return false;
-  void* first = nullptr;
-  const Result result = card_->api().allocate_host(&first, wanted, kSharedHostMemory);
-  if (result == kOutOfMemory) return false;
-  card_->driver().check(result, "memory of the host");
-  blocks_.push_back({static_cast<std::byte*>(first), wanted});
-  all_bytes_ += wanted;
+bool Staging::has_room(size_t bytes) {
+  if (block_ < blocks_.size() && blocks_[block_].bytes - used_ < bytes) {
+    ++block_;
+    used_ = 0;
+  }
+  if (block_ < blocks_.size()) return true;
+  if (blocks_.size() == kMostBlocks) return false;
+  const Card::HostBlock block = card_->take_host_block();
+  if (block.first == nullptr) return false;
+  blocks_.push_back(block);
   return true;
 }
 

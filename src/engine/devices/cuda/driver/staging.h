@@ -6,7 +6,8 @@
 
 namespace assay::engine::cuda {
 
-// Memory of the host that copies to and from a card go through, since the card reaches it without the processor's help.
+// Memory of the host that small copies to and from a card go through, since the driver takes longer for memory that
+// may be swapped.
 class Staging {
  public:
   explicit Staging(std::shared_ptr<const Card> card) : card_(std::move(card)) {}
@@ -20,17 +21,12 @@ class Staging {
   void release() { block_ = used_ = 0; }
 
  private:
-  struct Block {
-    std::byte* first;
-    size_t bytes;
-  };
   bool is_pageable(const void* place) const;
-  bool add_block(size_t bytes);
+  bool has_room(size_t bytes);
 
   std::shared_ptr<const Card> card_;
-  std::vector<Block> blocks_;
+  std::vector<Card::HostBlock> blocks_;
   size_t block_ = 0, used_ = 0;  // the block that is taken from, and its bytes that are taken
-  size_t all_bytes_ = 0;
 };
 
 }  // namespace assay::engine::cuda

@@ -9,7 +9,7 @@
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
-#include "engine/devices/cuda/tiles/tile_product.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
 #include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
@@ -63,7 +63,7 @@ class RecurrentWriter {
                               .items = {1},
                               .left = {input_pointer(Recurrence::kX), r_.input, 1, {0}},
                               .right = {input_pointer(Recurrence::kW), r_.input, 1, {0}}};
-    TileShape shape = tile_shapes(product, FloatProducts::exact, programs_.card().multiprocessors()).front();
+    TileShape shape = tile_shapes(product, FloatProducts::exact, programs_.card()).front();
     shape.splits = 1;
     const ElementText text{.statements = "    const float made = plain;\n", .numbers = {}};
     ElementSite site(text, {}, {workspace_pointer(), make_desc(tensor::DType::float32, {rows_, columns})});

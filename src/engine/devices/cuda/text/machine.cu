@@ -58,7 +58,7 @@ DEVICE void delay() {}
   }                                         \
   DEVICE void made_after(const Params& p)
 #define SHARED __shared__
-#define DYNAMIC_SHARED(name) extern __shared__ __align__(128) unsigned char name[]
+#define DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 #define kInfinity __int_as_float(0x7f800000)
 
 DEVICE float float_of_half(uint16 x) {
@@ -116,6 +116,22 @@ DEVICE void load_four_turned(uint32* to, const void* row) {
   asm volatile("ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {%0, %1, %2, %3}, [%4];"
                : "=r"(to[0]), "=r"(to[1]), "=r"(to[2]), "=r"(to[3])
                : "r"(at));
+}
+// Products by groups of four warps, of operands in shared memory: begin, add, end, and wait until at most kLeft of those
+// that were ended are under way.
+DEVICE void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
+DEVICE void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+template <int kLeft>
+DEVICE void wait_products() {
+  asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
+}
+// Makes known to such products what this thread has written to shared memory.
+DEVICE void show_writes() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
+// An operand whose rows of 128 bytes lie one behind the other, in exchanged chunks of 16, from a multiple of 1024 bytes
+// on.
+DEVICE uint64 operand_of(const void* first) {
+  const uint64 at = (uint64)__cvta_generic_to_shared(first);
+  return (at & 0x3ffff) >> 4 | (uint64)1 << 16 | (uint64)64 << 32 | (uint64)1 << 62;
 }
 // 16 rows by 8 columns of sums, over 32 bytes of depth.
 DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, half) {

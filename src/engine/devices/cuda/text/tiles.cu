@@ -3,7 +3,7 @@
 // the writer: T, the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step),
 // kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie: kIsWindow, of kTapsX by kTapsY, kStepInTap (a step of
 // the depth stays in one place of the window), kLeftPacks, kRightPacks, kIsStraight (both, and only rows, columns and
-// windows have ends within a step), kWholeSteps (nor has the depth), kRightTurned, kRightIsConstant; kTilePad; kSplits, with `parts` and `counters`; and
+// windows have ends within a step), kWholeSteps (nor has the depth), kRightTurned, kRightIsConstant; kIsGrouped (tile_groups.cu); kTilePad; kSplits, with `parts` and `counters`; and
 // `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 
 #if kIsFloat
@@ -56,7 +56,7 @@ DEVICE void for_sums(Sums& sums, Take take) {
     for (int c = 0; c < kThreadColumns; ++c) take(row + r * kRowThreads, column + c * 16, sums.of[r][c]);
   }
 }
-#else
+#elif !kIsGrouped
 #define kTileRows (kRows / kWarpRows / 16)
 #define kTileColumns (kColumns / kWarpColumns / 8)
 struct Sums {
@@ -177,6 +177,9 @@ DEVICE float exact_sum(const Work& work, int m, int n, int begin, int end) {
 }
 #endif
 
+#if !kIsGrouped
+DEVICE void wait_sums() {}
+#endif
 // Elements from row to row of a tile of sums.
 #define kTileStride (kColumns + kTilePad)
 
@@ -214,6 +217,8 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 #endif
 
 #define kLeftTile (kRows * kDepth)
+// Steps whose copies are under way. Groups still read the tiles of the step before when those of the next are copied.
+#define kAhead (kIsGrouped ? kStages - 2 : kStages - 1)
 #define kStageTile ((kRows + kColumns) * kDepth)
 
 #if kIsStraight
@@ -221,14 +226,14 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 DEVICE void add_steps(const Work& work, const Pieces& pieces, int begin, int end, T* shared, Sums& sums) {
   if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
-  for (int stage = 0; stage < kStages - 1; ++stage) {
+  for (int stage = 0; stage < kAhead; ++stage) {
     if (begin + stage < end) copy_right(work, pieces, (begin + stage) * kDepth, shared + stage * kStageTile + kLeftTile);
   }
   if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
   int k = begin * kDepth;
   Walk walk = walk_from(work, k);
 #pragma unroll
-  for (int stage = 0; stage < kStages - 1; ++stage) {
+  for (int stage = 0; stage < kAhead; ++stage) {
     if (begin + stage < end) copy_left(work, pieces, walk, k, shared + stage * kStageTile);
     next_step(work, walk);
     k += kDepth;
@@ -238,12 +243,13 @@ DEVICE void add_steps(const Work& work, const Pieces& pieces, int begin, int end
 #pragma unroll
     for (int stage = 0; stage < kStages; ++stage) {
       if (step + stage >= end) break;
-      wait_copies<kStages - 2>();
+      wait_copies<kAhead - 1>();
+      show_copies();
       meet();
       const T* const tile = shared + stage * kStageTile;
       multiply_tiles(tile, tile + kLeftTile, sums, [&] {
-        T* const free = shared + (stage + kStages - 1) % kStages * kStageTile;
-        if (step + stage + kStages - 1 < end) {
+        T* const free = shared + (stage + kAhead) % kStages * kStageTile;
+        if (step + stage + kAhead < end) {
           copy_left(work, pieces, walk, k, free);
           copy_right(work, pieces, k, free + kLeftTile);
         }
@@ -272,21 +278,22 @@ DEVICE void add_any_steps(const Work& work, int first_row, int first_column, int
   }
   if (!kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
-  for (int stage = 0; stage < kStages - 1; ++stage) {
+  for (int stage = 0; stage < kAhead; ++stage) {
     if (begin + stage < end) load_right<kIsEven>(work, columns, first_column, (begin + stage) * kDepth, shared + stage * kStageTile + kLeftTile);
   }
   if (kRightIsConstant) AFTER_THE_ONE_BEFORE();
 #pragma unroll
-  for (int stage = 0; stage < kStages - 1; ++stage) {
+  for (int stage = 0; stage < kAhead; ++stage) {
     if (begin + stage < end) load_left<kIsEven>(work, rows, (begin + stage) * kDepth, shared + stage * kStageTile);
     end_copies();
   }
   for (int step = begin; step < end; ++step) {
-    wait_copies<kStages - 2>();
+    wait_copies<kAhead - 1>();
+    show_copies();
     meet();
     const T* const tile = shared + (step - begin) % kStages * kStageTile;
     multiply_tiles(tile, tile + kLeftTile, sums, [&] {
-      const int next = step + kStages - 1;
+      const int next = step + kAhead;
       if (next < end) {
         T* const free = shared + (next - begin) % kStages * kStageTile;
         load_left<kIsEven>(work, rows, next * kDepth, free);
@@ -314,6 +321,7 @@ DEVICE void compute(const Params& p, const Work& work, T* shared) {
 #else
   add_any_steps<kIsEven>(work, first_row, first_column, begin, end, shared, sums);
 #endif
+  wait_sums();
 #if kProducts == 3
   for_sums(sums, [&](int row, int column, Sum& sum) {
     const int m = first_row + row, n = first_column + column;

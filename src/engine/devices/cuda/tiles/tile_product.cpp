@@ -11,38 +11,14 @@
 #include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/group_product.h"
 #include "engine/devices/cuda/tiles/row_sums.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
 
 namespace assay::engine::cuda {
 namespace {
 
-constexpr int64_t kPackBytes = 16;
 constexpr int64_t kTilePad = 8;  // elements behind a row of a tile of sums, so that rows begin in other banks
-
-int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
-bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
-// Without tensor cores.
-bool is_plain(const TileProduct& product, int tf32_products) { return is_float(product) && tf32_products == 0; }
-
-// Bytes of the depth that a step brings. What a step costs besides its products is shared by more of these where tiles
-// are small.
-int64_t step_bytes(const TileProduct& product, const TileShape& shape) {
-  constexpr int64_t kNarrow = 64, kUsual = 128, kWide = 256;
-  constexpr int kSmall = 64;  // rows and columns together
-  const int64_t depth = product.depth * bytes_of(product);
-  if (is_plain(product, shape.tf32_products) || depth <= kNarrow) return kNarrow;
-  const int64_t together =
-      product.windows ? product.windows->channels / product.windows->groups * bytes_of(product) : depth;
-  const bool is_deep = depth >= 2 * kWide && together % kWide == 0;
-  return is_deep && shape.rows + shape.columns <= kSmall ? kWide : kUsual;
-}
-
-// Turns that tiles take in shared memory, as far as two blocks fit beside each other.
-int stages_of(const TileProduct& product, const TileShape& shape) {
-  constexpr int64_t kMost = 100 << 10;
-  const int64_t stage = (shape.rows + shape.columns) * step_bytes(product, shape);
-  return static_cast<int>(std::clamp<int64_t>(kMost / stage, 2, 4));
-}
 
 // The text of one product, with the numbers and pointers that its launch is given.
 class TileWriter {
@@ -93,7 +69,7 @@ class TileWriter {
     const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
                                   std::string(tile_work_text()) + work + taken + std::string(tile_pieces_text()) +
-                                  std::string(tiles_text()));
+                                  group_text() + std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
@@ -103,6 +79,9 @@ class TileWriter {
     constexpr int kMostWarps = 8;
     const bool is_alone = is_plain(product_, shape_.tf32_products);
     return is_alone ? 1 : std::max(1, kMostWarps / (shape_.warp_rows * shape_.warp_columns));
+  }
+  std::string group_text() const {
+    return shape_.is_grouped ? group_product_text(product_.type, shape_.columns).append(tile_groups_text()) : "";
   }
   int64_t step_depth() const { return step_bytes(product_, shape_) / bytes_of(product_); }
 
@@ -118,39 +97,28 @@ class TileWriter {
     set("kWarpColumns", shape_.warp_columns);
     set("kWarpDepth", warp_depth());
     set("kStages", stages_of(product_, shape_));
+    set("kIsGrouped", shape_.is_grouped ? 1 : 0);
     set("kTilePad", kTilePad);
     set("kSplits", shape_.splits);
     set("kZeroCode", product_.zero_code);
     set("kIsWindow", product_.windows ? 1 : 0);
     const ConvGeometry* const g = product_.windows ? &*product_.windows : nullptr;
-    const bool is_in_tap = g != nullptr && left_packs() && g->channels / g->groups % step_depth() == 0;
+    const bool is_in_tap = g != nullptr && left_packs(product_) && g->channels / g->groups % step_depth() == 0;
     set("kStepInTap", is_in_tap ? 1 : 0);
     set("kTapsX", g != nullptr ? g->kernel_width : 1);
     set("kTapsY", g != nullptr ? g->kernel_height : 1);
     constexpr int64_t kMostTaps = 32;  // a bit for each
     const bool has_few_taps = g == nullptr || (is_in_tap && g->kernel_width * g->kernel_height <= kMostTaps);
-    const bool has_packs = left_packs() && packs(product_.right) && !product_.codes && product_.zero_code == 0;
+    const bool has_packs =
+        left_packs(product_) && packs(product_, product_.right) && !product_.codes && product_.zero_code == 0;
     set("kIsStraight", has_packs && has_few_taps ? 1 : 0);
     set("kWholeSteps", product_.depth % step_depth() == 0 ? 1 : 0);
-    set("kLeftPacks", left_packs() ? 1 : 0);
-    set("kRightPacks", packs(product_.right) ? 1 : 0);
+    set("kLeftPacks", left_packs(product_) ? 1 : 0);
+    set("kRightPacks", packs(product_, product_.right) ? 1 : 0);
     set("kRightIsConstant", product_.right.pointer.kind == Pointer::Kind::fixed ? 1 : 0);
     set("kRightIsCompressed", product_.codes ? 1 : 0);
     set("kRightTurned", product_.right.along == 1 && product_.right.depth != 1 ? 1 : 0);
     return made;
-  }
-
-  // True if 16 bytes along the depth lie together, for every row or column, and none is half beyond the end.
-  bool packs(const TileOperand& operand) const {
-    const int64_t pack = kPackBytes / bytes_of(product_);
-    const auto is_even = [&](int64_t stride) { return stride % pack == 0; };
-    return operand.depth == 1 && is_even(operand.along) && is_even(product_.depth) &&
-           operand.pointer.offset % kPackBytes == 0 && std::ranges::all_of(operand.items, is_even);
-  }
-  bool left_packs() const {
-    if (!product_.windows) return packs(product_.left);
-    const int64_t pack = kPackBytes / bytes_of(product_);
-    return product_.windows->channels / product_.windows->groups % pack == 0 && product_.pixel % pack == 0;
   }
 
   // `work_of`: what the kernel is told.
@@ -273,67 +241,10 @@ class TileWriter {
   ElementSite site_;
 };
 
-struct Form {
-  int rows, columns, warp_rows, warp_columns;
-};
-// Largest first.
-constexpr std::array kForms = {Form{128, 128, 2, 4}, Form{128, 64, 4, 2}, Form{64, 64, 2, 2},
-                               Form{32, 64, 2, 2},   Form{32, 32, 2, 2},  Form{16, 64, 1, 4}};
-constexpr std::array kFloatForms = {Form{128, 128, 2, 4}, Form{128, 64, 2, 4}, Form{64, 64, 2, 4}, Form{32, 32, 1, 4}};
-
-TileShape split(const TileProduct& product, const Form& form, int tf32_products, int processors) {
-  constexpr int64_t kLeastSteps = 2;  // of a part
-  constexpr int64_t kMostSplits = 16;
-  const int64_t blocks = ((product.rows + form.rows - 1) / form.rows) *
-                         ((product.columns + form.columns - 1) / form.columns) * product.item_count();
-  TileShape shape{form.rows, form.columns, form.warp_rows, form.warp_columns, 1, tf32_products};
-  const int64_t step_depth = step_bytes(product, shape) / bytes_of(product);
-  const int64_t steps = (product.depth + step_depth - 1) / step_depth;
-  const int64_t wanted = std::min({processors / blocks, steps / kLeastSteps, kMostSplits});
-  shape.splits = static_cast<int>(std::max<int64_t>(wanted, 1));
-  return shape;
-}
-
-std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, int processors) {
-  constexpr size_t kMostShapes = 4;
-  const bool has_plain_forms = is_plain(product, tf32_products);
-  const std::span<const Form> forms = has_plain_forms ? std::span<const Form>(kFloatForms) : kForms;
-  // The largest tiles that give each processor one, and those around them; without such, the smallest.
-  const auto blocks = [&](const Form& form) {
-    return ((product.rows + form.rows - 1) / form.rows) * ((product.columns + form.columns - 1) / form.columns) *
-           product.item_count();
-  };
-  const auto fits = [&](const Form& form) {
-    const bool is_wasteful = form.rows >= 2 * std::max<int64_t>(product.rows, 16) ||
-                             form.columns >= 2 * std::max<int64_t>(product.columns, 32);
-    return blocks(form) >= processors && !is_wasteful;
-  };
-  auto best = std::ranges::find_if(forms, fits);
-  if (best == forms.end()) best = std::ranges::max_element(forms, {}, blocks);
-  std::vector<TileShape> shapes = {split(product, *best, tf32_products, processors)};
-  for (auto other = best; other != forms.end() && shapes.size() < kMostShapes; ++other) {
-    if (other != best) shapes.push_back(split(product, *other, tf32_products, processors));
-  }
-  if (best != forms.begin() && shapes.size() < kMostShapes)
-    shapes.push_back(split(product, *(best - 1), tf32_products, processors));
-  return shapes;
-}
-
 }  // namespace
 
 int64_t TileProduct::item_count() const {
   return std::accumulate(items.begin(), items.end(), int64_t{1}, std::multiplies<>());
-}
-
-std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, int processors) {
-  if (!is_float(product) || permitted == FloatProducts::exact) return shapes_of(product, 0, processors);
-  std::vector<TileShape> shapes = shapes_of(product, permitted == FloatProducts::tf32 ? 1 : 3, processors);
-  std::vector<TileShape> exact = shapes_of(product, 0, processors);
-  constexpr int64_t kManyProducts = int64_t{1} << 31;  // from here on, three on tensor cores are faster than one
-  const bool is_large = product.item_count() * product.rows * product.columns * product.depth >= kManyProducts;
-  if (permitted == FloatProducts::nearly_exact && !is_large) std::swap(shapes, exact);
-  shapes.insert(shapes.end(), exact.begin(), exact.end());
-  return shapes;
 }
 
 // Neighbouring columns that a thread takes at once: none begins a row in the middle.

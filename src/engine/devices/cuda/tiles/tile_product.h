@@ -12,6 +12,7 @@ struct TileShape {
   int warp_rows = 2, warp_columns = 2;  // warps
   int splits = 1;                       // parts of the depth, each by a block
   int tf32_products = 0;                // of float32: 1 rounds it to eleven bits, 3 keep 22; 0: exactly
+  bool is_grouped = false;              // groups of four warps multiply 64 rows at once (sm_90a)
   bool operator==(const TileShape&) const = default;
 };
 
@@ -43,12 +44,6 @@ struct TileProduct {
 
   int64_t item_count() const;
 };
-
-// Ways to multiply float32 that a layer permits.
-enum class FloatProducts : uint8_t { exact, nearly_exact, tf32 };
-
-// Shapes of tiles that suit a product on a card of so many processors, the best one first.
-std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, int processors);
 
 // Computes the product, each result of which `site` takes as `given`. Nullopt: something is too large.
 std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,

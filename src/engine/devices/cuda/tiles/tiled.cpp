@@ -1,13 +1,17 @@
 #include "engine/devices/cuda/tiles/tiled.h"
 
 #include "engine/devices/cuda/generate/followed.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
 
 namespace assay::engine::cuda {
 namespace {
 
 // The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
 std::string name_of(const TileShape& shape) {
-  const std::string_view products = shape.tf32_products == 0 ? "" : shape.tf32_products == 1 ? "tf32:" : "tf32x3:";
+  const std::string_view products = shape.is_grouped           ? "groups:"
+                                    : shape.tf32_products == 0 ? ""
+                                    : shape.tf32_products == 1 ? "tf32:"
+                                                               : "tf32x3:";
   return fmt::format("{}{}x{}/{}", products, shape.rows, shape.columns, shape.splits);
 }
 
@@ -80,8 +84,7 @@ std::vector<std::string> Tiled::variants(const Layer& layer) const {
   std::vector<std::string> names;
   const std::optional<Found> found = find(layer, false);
   if (!found) return names;
-  for (const TileShape& shape :
-       tile_shapes(found->product, permitted(layer, found->product), programs().card().multiprocessors())) {
+  for (const TileShape& shape : tile_shapes(found->product, permitted(layer, found->product), programs().card())) {
     names.push_back(name_of(shape));
   }
   return names;
@@ -90,8 +93,7 @@ std::vector<std::string> Tiled::variants(const Layer& layer) const {
 std::unique_ptr<Kernel> Tiled::make(const Layer& layer, std::string_view variant) const {
   std::optional<Found> found = find(layer, true);
   if (!found) return {};
-  for (const TileShape& shape :
-       tile_shapes(found->product, permitted(layer, found->product), programs().card().multiprocessors())) {
+  for (const TileShape& shape : tile_shapes(found->product, permitted(layer, found->product), programs().card())) {
     if (!variant.empty() && name_of(shape) != variant) continue;
     std::optional<Launches> launches = tile_launches(programs(), found->product, shape, std::move(found->site));
     return launches ? make_kernel(std::move(*launches)) : nullptr;
