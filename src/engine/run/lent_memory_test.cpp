@@ -110,7 +110,8 @@ TEST(LentMemory, IsCopiedWhereItCannotTakeThePlaceOfOurs) {
 
 TEST(LentMemory, OfAnInputIsReadThroughAView) {
   OnFar on_far(
-      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,3] x) => (float[2,3] y) <int64[2] s = {3,2}, float[3,3] w = "
+      "<ir_version: 8, opset_import: [\"\" : 17]> g (float[2,3] x) => (float[2,3] y) <int64[2] s = {3,2}, float[3,3] w "
+      "= "
       "{1,2,3,4,5,6,7,8,9}> { r = Reshape(x, s) t = Transpose<perm = [1,0]>(r) y = MatMul(t, w) }");
   Context context(on_far.program(), {}, false);
   LentRun lent(on_far, context);

@@ -203,6 +203,10 @@ TEST(CardLayers, Reductions) {
         {"reduction.rows"});
   check("g (float[7,3,5] x) => (float[7,5] z) <int64[1] a = {1}> { y = Exp(x) z = ReduceSum<keepdims = 0>(y, a) }",
         {"reduction.rows"});
+  for (const char* const op : {"ReduceMean", "ReduceMax", "ReduceL2"}) {
+    check(fmt::format("g (float[3,70,45] x) => (float[3,1,45] z) <int64[1] a = {{1}}> {{ z = {}(x, a) }}", op),
+          {"reduction.rows"}, 1e-5);
+  }
   check("g (float[7,33] x) => (int64[7,1] z) { z = ArgMax<axis = 1>(x) }", {"reduction.places"}, 0);
   for (const int last : {0, 1}) {
     check(

@@ -35,8 +35,8 @@ class Card : public std::enable_shared_from_this<Card> {
   void enter() const { driver_.check(api().context_set(context_), "its context"); }
   // Error (limit) that names what is free.
   Buffer allocate(uint64_t size_bytes) const;
-  // Memory of the host that the card reaches without the processor's help, from those that were given back before. Null:
-  // the host has none left.
+  // Memory of the host that the card reaches without the processor's help, from those that were given back before.
+  // Null: the host has none left.
   struct HostBlock {
     std::byte* first = nullptr;
     size_t bytes = 0;

@@ -138,12 +138,20 @@ class Reduce final : public Operation {
                 site->body() + "  return made;\n}\n");
     const bool is_row = extents->inner == 1;
     const int64_t results = extents->outer * extents->inner;
-    const unsigned threads = is_row ? threads_of_row(extents->reduced) : kThreadsOfResults;
-    return single(writer.finish(programs(), threads, is_row ? results : blocks_for(results, threads), reduction_text(),
-                                rows_text()));
+    const unsigned threads = is_row ? threads_of_row(extents->reduced) : 32 * warps_of(results, extents->reduced);
+    return single(
+        writer.finish(programs(), threads, is_row ? results : blocks_for(results, 32), reduction_text(), rows_text()));
   }
 
  private:
+  // Warps that share the elements of a result, so that all processors have threads enough.
+  unsigned warps_of(int64_t results, int64_t reduced) const {
+    constexpr int64_t kThreadsOfProcessor = 1024, kLeastElements = 8;
+    const int64_t wanted = programs().card().multiprocessors() * kThreadsOfProcessor / results;
+    unsigned warps = 1;
+    while (warps < 32 && warps < wanted && 2 * warps * kLeastElements <= reduced) warps *= 2;
+    return warps;
+  }
   // The elements that are reduced.
   static std::optional<ElementSite> elements(const Layer& layer, const Layer& chain, const TensorDesc& in) {
     std::optional<ElementText> text;

@@ -31,6 +31,7 @@ std::string_view resize_text();
 std::string_view roi_align_text();
 std::string_view rotary_text();
 std::string_view softmax_text();
+std::string_view spread_text();
 std::string_view tile_groups_text();
 std::string_view tile_pieces_text();
 std::string_view tile_work_text();

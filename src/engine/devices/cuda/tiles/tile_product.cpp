@@ -9,6 +9,7 @@
 
 #include "engine/devices/cuda/generate/element_kernel.h"
 #include "engine/devices/cuda/generate/followed.h"
+#include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
 #include "engine/devices/cuda/tiles/group_product.h"
@@ -24,7 +25,9 @@ constexpr int64_t kTilePad = 8;  // elements behind a row of a tile of sums, so 
 class TileWriter {
  public:
   TileWriter(const TileProduct& product, const TileShape& shape, ElementSite site)
-      : product_(product), shape_(shape), site_(std::move(site)) {}
+      : product_(product), shape_(shape), site_(std::move(site)) {
+    if (product_.spread) product_.left.pointer = workspace_pointer(part_bytes());
+  }
 
   Launches write(Programs& programs) {
     Launches launches;
@@ -33,6 +36,10 @@ class TileWriter {
     if (product_.weight_zeros) {
       launches.all.push_back(row_sums(programs, product_, workspace_pointer(part_bytes())));
       launches.workspace_bytes += static_cast<uint64_t>(product_.rows * product_.item_count()) * sizeof(int32_t);
+    }
+    if (product_.spread) {
+      launches.all.push_back(spread(programs));
+      launches.workspace_bytes += static_cast<uint64_t>(product_.spread->count * product_.pixel * bytes_of(product_));
     }
     launches.all.push_back(products(programs));
     if (shape_.splits > 1) launches.counter_bytes = static_cast<uint64_t>(tiles()) * sizeof(int32_t);
@@ -48,6 +55,19 @@ class TileWriter {
   // Bytes of parts of the depth in the workspace; sums of rows follow.
   int64_t part_bytes() const {
     return shape_.splits > 1 ? tiles() * shape_.splits * shape_.rows * shape_.columns * int64_t{sizeof(int32_t)} : 0;
+  }
+
+  Launch spread(Programs& programs) const {
+    constexpr unsigned kThreads = 256;
+    KernelWriter writer;
+    writer.type("T", product_.type);
+    writer.pointer("kIn", "const T", product_.spread->from);
+    writer.pointer("kOut", "T", product_.left.pointer);
+    writer.number("kPixels", product_.spread->count);
+    writer.number("kChannels", product_.spread->channels);
+    writer.constant("kSpread", product_.pixel);
+    const int64_t packs = product_.spread->count * product_.pixel * bytes_of(product_) / kPackBytes;
+    return writer.finish(programs, kThreads, blocks_for(packs, kThreads), spread_text());
   }
 
   Launch products(Programs& programs) {
@@ -236,7 +256,7 @@ class TileWriter {
                plain_type(), column(), place());
   }
 
-  const TileProduct& product_;
+  TileProduct product_;
   TileShape shape_;
   ElementSite site_;
 };

@@ -24,6 +24,12 @@ struct TileOperand {
   std::vector<int64_t> items;  // likewise by dim of TileProduct::items
 };
 
+// A picture whose pixels are made longer by zeros in the workspace, so that they can be moved in packs.
+struct SpreadPixels {
+  Pointer from;
+  int64_t count = 0, channels = 0;
+};
+
 // Products of [rows, depth] by [depth, columns], one for each item.
 struct TileProduct {
   tensor::DType type = tensor::DType::float32;  // of both operands
@@ -32,6 +38,7 @@ struct TileProduct {
   TileOperand left, right;
   std::optional<ConvGeometry> windows;     // the rows of the left are windows of a picture, and items are groups
   int64_t pixel = 0;                       // elements from pixel to pixel of that picture
+  std::optional<SpreadPixels> spread;      // in the place of the left's memory
   std::optional<CompressedOperand> codes;  // in the place of the right
   std::vector<Buffer> constants;
   // Facts of products of integers.

@@ -5,12 +5,6 @@
 #include <span>
 
 namespace assay::engine::cuda {
-namespace {
-
-constexpr int64_t kPackBytes = 16;
-
-}  // namespace
-
 int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
 bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
 // Without tensor cores.
@@ -29,7 +23,7 @@ bool left_packs(const TileProduct& product) {
   return product.windows->channels / product.windows->groups % pack == 0 && product.pixel % pack == 0;
 }
 
-// What a step costs besides its products is shared by more bytes where tiles are small.
+// The cost of a step besides its products is shared by more bytes where tiles are small.
 int64_t step_bytes(const TileProduct& product, const TileShape& shape) {
   constexpr int64_t kNarrow = 64, kUsual = 128, kWide = 256;
   constexpr int kSmall = 64;  // rows and columns together
@@ -41,7 +35,7 @@ int64_t step_bytes(const TileProduct& product, const TileShape& shape) {
   return is_deep && shape.rows + shape.columns <= kSmall ? kWide : kUsual;
 }
 
-// As many as let two blocks fit beside each other, where tiles are not very large.
+// Enough turns for two blocks to fit beside each other, where tiles are not very large.
 int stages_of(const TileProduct& product, const TileShape& shape) {
   constexpr int64_t kHalf = 100 << 10, kWhole = 208 << 10;
   constexpr int kVeryLarge = 128 * 192;
@@ -99,26 +93,42 @@ std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, 
   return shapes;
 }
 
+// By products in a second on an H200, of long rows of blocks; 1: of the largest tiles.
+double speed_of(const Form& form) {
+  if (form.columns >= 192) return 1;
+  return form.columns == 128 ? 0.9 : form.rows == 128 ? 0.65 : 0.5;
+}
+
 // Shapes whose tiles groups of warps multiply. Empty: operands do not lie so, or blocks would be too few for tiles of
 // such sizes, so that parts of the depth are better.
 std::vector<TileShape> group_shapes(const TileProduct& product, int processors) {
   constexpr int64_t kPiece = 128;  // bytes of the depth
   constexpr size_t kMostShapes = 3;
+  constexpr int64_t kFewRows = 128;  // which smaller blocks share out better in a chain of short kernels
   constexpr std::array kGroupForms = {Form{128, 256, 8, 1}, Form{128, 192, 8, 1}, Form{128, 128, 8, 1},
                                       Form{128, 64, 8, 1},  Form{64, 64, 4, 1},   Form{64, 48, 4, 1},
                                       Form{64, 32, 4, 1}};
-  if (is_float(product) || product.codes || product.depth * bytes_of(product) < kPiece || !left_packs(product) ||
-      !packs(product, product.right)) {
+  if (product.rows <= kFewRows || is_float(product) || product.codes || product.depth * bytes_of(product) < kPiece ||
+      !left_packs(product) || !packs(product, product.right)) {
     return {};
   }
-  const auto fits = [&](const Form& form) {
+  std::vector<Form> forms;
+  for (const Form& form : kGroupForms) {
     const int64_t columns = std::max<int64_t>(product.columns, kGroupForms.back().columns);
-    return 2 * blocks_of(product, form) >= processors && form.columns < 2 * columns;
+    if (2 * blocks_of(product, form) >= processors && form.columns < 2 * columns) forms.push_back(form);
+  }
+  // The last turn of blocks may leave most processors without work.
+  constexpr double kBegin = 2000;  // results of the fastest tiles in the time that each turn takes besides
+  const auto cost = [&](const Form& form) {
+    const int64_t turns = (blocks_of(product, form) + processors - 1) / processors;
+    return static_cast<double>(turns) * (form.rows * form.columns / speed_of(form) + kBegin);
   };
+  std::ranges::stable_sort(forms, {}, cost);
   std::vector<TileShape> shapes;
-  for (auto form = std::ranges::find_if(kGroupForms, fits); form != kGroupForms.end() && shapes.size() < kMostShapes;
-       ++form) {
-    shapes.push_back({form->rows, form->columns, form->warp_rows, form->warp_columns, 1, 0, true});
+  for (const Form& form : forms) {
+    if (shapes.size() < kMostShapes) {
+      shapes.push_back({form.rows, form.columns, form.warp_rows, form.warp_columns, 1, 0, true});
+    }
   }
   return shapes;
 }

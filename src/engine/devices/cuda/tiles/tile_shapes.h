@@ -5,6 +5,7 @@
 
 namespace assay::engine::cuda {
 
+inline constexpr int64_t kPackBytes = 16;      // that are moved at once
 int64_t bytes_of(const TileProduct& product);  // of an element
 bool is_float(const TileProduct& product);     // of float32
 // Without tensor cores.

@@ -1,5 +1,7 @@
 #include "engine/devices/cuda/tiles/tiled.h"
 
+#include <limits>
+
 #include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/tiles/tile_shapes.h"
 
@@ -22,16 +24,26 @@ FloatProducts permitted(const Layer& layer, const TileProduct& product) {
   return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
 }
 
+// Channels of pixels that are made longer, so that they lie in packs; 0: they are not.
+int64_t spread_channels(const ConvGeometry& g, tensor::DType dtype) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+  const int64_t wide = padded_depth(g.channels, dtype);
+  const bool is_worthwhile = g.groups == 1 && wide != g.channels && g.kernel_height * g.kernel_width > 1;
+  return is_worthwhile && tensor::is_floating(dtype) && g.batch * g.height * g.width * wide <= kMost ? wide : 0;
+}
+
 void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {
   const ConvGeometry& g = form.geometry;
-  const int64_t channels = g.channels / g.groups, taps = g.kernel_height * g.kernel_width;
+  const int64_t channels = g.channels / g.groups, taps = g.kernel_height * g.kernel_width, wide = product.depth / taps;
   const int64_t stride = padded_depth(product.depth, form.weights->dtype());
   product.right = {{}, stride, 1, {product.columns * stride}};
   if (!packs) return;
   const auto at = [&](const WeightPlace& place) {
-    return (place.column * channels + place.depth % channels) * taps + place.depth / channels;
+    const int64_t channel = place.depth % wide;
+    return channel < channels ? (place.column * channels + channel) * taps + place.depth / wide : -1;
   };
-  product.constants.push_back(ColumnPacker(layer, *form.weights).pack(g.out_channels, product.depth, "filters", at));
+  const std::string name = fmt::format("filters/{}", wide);
+  product.constants.push_back(ColumnPacker(layer, *form.weights).pack(g.out_channels, product.depth, name, at));
   product.right.pointer = fixed_pointer(product.constants.back().first);
 }
 
@@ -72,6 +84,11 @@ std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionF
                       .left = {input_pointer(static_cast<size_t>(form.data)), 0, 1, {g.channels / g.groups}},
                       .windows = g,
                       .pixel = g.channels};
+  if (const int64_t wide = spread_channels(g, data.dtype); wide != 0) {
+    product.spread = {product.left.pointer, g.batch * g.height * g.width, g.channels};
+    product.depth = g.kernel_height * g.kernel_width * wide;
+    product.pixel = product.windows->channels = product.left.items[0] = wide;
+  }
   set_filters(layer, form, packs, product);
   if (is_pointwise(g)) {
     product.windows.reset();

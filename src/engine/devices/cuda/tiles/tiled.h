@@ -25,7 +25,8 @@ class ColumnPacker {
  public:
   ColumnPacker(const Layer& layer, const tensor::Tensor& weights) : layer_(layer), weights_(weights) {}
 
-  // With the depth innermost, each column padded with zeros: `at(place)` is the element. `form` names the order.
+  // With the depth innermost, each column padded with zeros: `at(place)` is the element, or -1 for a zero.
+  // `form` names the order.
   template <typename At>
   Buffer pack(int64_t columns, int64_t depth, std::string_view form, const At& at) const {
     const int64_t stride = padded_depth(depth, weights_.dtype());
@@ -36,8 +37,10 @@ class ColumnPacker {
       const std::byte* const from = weights_.bytes().data();
       for (int64_t column = 0; column < columns; ++column) {
         for (int64_t k = 0; k < depth; ++k) {
+          const int64_t element = at(WeightPlace{column, k});
+          if (element < 0) continue;
           std::memcpy(to + static_cast<size_t>(column * stride + k) * bytes,
-                      from + static_cast<size_t>(at(WeightPlace{column, k})) * bytes, bytes);
+                      from + static_cast<size_t>(element) * bytes, bytes);
         }
       }
     });
