@@ -104,7 +104,7 @@ double speed_of(const Form& form) {
 std::vector<TileShape> group_shapes(const TileProduct& product, int processors) {
   constexpr int64_t kPiece = 128;  // bytes of the depth
   constexpr size_t kMostShapes = 3;
-  constexpr int64_t kFewRows = 128;  // which smaller blocks share out better in a chain of short kernels
+  constexpr int64_t kFewRows = 128;  // smaller blocks share them out better in a chain of short kernels
   constexpr std::array kGroupForms = {Form{128, 256, 8, 1}, Form{128, 192, 8, 1}, Form{128, 128, 8, 1},
                                       Form{128, 64, 8, 1},  Form{64, 64, 4, 1},   Form{64, 48, 4, 1},
                                       Form{64, 32, 4, 1}};
