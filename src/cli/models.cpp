@@ -11,6 +11,7 @@
 #include "base/stopwatch.h"
 #include "base/text.h"
 #include "cli/options/groups/model_output.h"
+#include "cli/options/groups/ranks.h"
 #include "cli/options/remedies.h"
 #include "cli/output_files.h"
 #include "cli/program.h"
@@ -124,7 +125,8 @@ std::string_view word_of(int status) {
 
 }  // namespace
 
-int run_on_models(const Command& command, const Arguments& arguments, Environment& environment) {
+int run_on_models(const Command& command, const Arguments& given, Environment& environment) {
+  const Arguments arguments = with_models_of_ranks(given);
   const std::vector<std::string> named =
       command.takes_models ? arguments.values("model_file") : std::vector<std::string>();
   const bool has_several = named.size() > 1 || (named.size() == 1 && is_folder_of_models(named[0]));
@@ -136,7 +138,7 @@ int run_on_models(const Command& command, const Arguments& arguments, Environmen
   environment.reports.are_kept = true;
   std::vector<int> statuses;
   for (const std::string& model : models) {
-    const Arguments one = arguments.with("model_file", model);
+    const Arguments one = arguments.with("model_file", {model});
     const auto run = [&] {
       check_output_files(one);
       return run_reported(command, one, environment);

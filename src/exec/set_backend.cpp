@@ -13,6 +13,11 @@ constexpr std::string_view kDevice = "device";
 constexpr std::string_view kCard = "cuda";
 constexpr std::string_view kProcessor = "cpu";
 
+// Words of a kind of ranks, before their number.
+bool is_shard(std::string_view word) {
+  return word == "tp" || word == "cp" || word == "copies" || word == "ranks" || word == "each";
+}
+
 bool is_number(std::string_view word) { return word.find_first_not_of("0123456789") == std::string_view::npos; }
 
 // `@old` of /envs/old and /envs/old/bin/python
@@ -26,7 +31,9 @@ std::string environment_label(const std::string& python) {
 
 class SetBackend final : public Backend {
  public:
-  explicit SetBackend(BackendWords words) : words_(std::move(words)), base_(make_backend(words_.backend)) {}
+  explicit SetBackend(BackendWords words) : words_(std::move(words)), base_(make_backend(words_.backend)) {
+    if (!words_.shard.empty()) base_ = make_ranked_backend(words_.shard, std::move(base_));
+  }
 
   std::string_view name() const override { return base_->name(); }
   std::string_view title() const override { return base_->title(); }
@@ -116,6 +123,8 @@ BackendWords BackendWords::parse(std::string_view text) {
         device(std::string(word));
       } else if (has_device && word == kCard) {
         device(has_number ? fmt::format("{}:{}", word, parts[++i]) : std::string(word));
+      } else if (has_number && is_shard(word)) {
+        words.shard = fmt::format("{}:{}", word, parts[++i]);
       } else if (std::ranges::find(known, word) != known.end()) {
         words.changes.push_back({std::string(word), ""});
       } else {

@@ -74,6 +74,9 @@ void check_versions(const ir::Model& model, Diagnostics& diagnostics) {
   }
 }
 
+// TensorRT's operator of sharded models, which ranks run.
+bool is_collective(std::string_view domain, std::string_view op) { return domain.empty() && op == "DistCollective"; }
+
 void check_usage(const ir::Model& model, const Declared& declared, const Usages::value_type& entry,
                  Diagnostics& diagnostics) {
   const auto& [key, usage] = entry;
@@ -84,10 +87,11 @@ void check_usage(const ir::Model& model, const Declared& declared, const Usages:
   const bool open = domain.starts_with("com.microsoft");  // has operators that are not listed
   const bool listed = schema::newest_version(domain).has_value();
   if (listed && !open && !schema::is_known_operator(domain, model.text(key.second))) {
-    diagnostics.error(
-        "unknown_operator", node,
-        fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
-                    domain.empty() ? "ai.onnx" : domain, op, usage.count, ir::describe(model, usage.example)));
+    const Severity severity = is_collective(domain, op) ? Severity::warning : Severity::error;
+    diagnostics.add(
+        {severity, "unknown_operator", node,
+         fmt::format("domain `{}` has no operator `{}`: {} node(s), the first is {}",
+                     domain.empty() ? "ai.onnx" : domain, op, usage.count, ir::describe(model, usage.example))});
   }
   if (!listed && !open) {
     diagnostics.warn("unknown_domain", node,

@@ -19,7 +19,8 @@ TEST(OperatorTest, EveryRowIsWholeAndHasASchema) {
       EXPECT_TRUE(seen.emplace(row.domain, row.name, row.since).second) << name << " is there twice";
       const bool is_left_out = std::string_view(file.path) == "left_out/left_out";
       EXPECT_EQ(row.infer && row.eval, !is_left_out) << name;
-      EXPECT_FALSE(schema::schema_versions(row.domain, row.name).empty()) << name << " has no schema";
+      const bool is_of_tensorrt = row.name == "DistCollective";  // in ONNX's domain all the same
+      EXPECT_EQ(schema::schema_versions(row.domain, row.name).empty(), is_of_tensorrt) << name;
     }
   }
 }

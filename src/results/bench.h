@@ -94,7 +94,8 @@ struct Bench {
   std::string model;
   std::vector<RunValue> inputs;  // of the first set
   unsigned streams = 1;
-  unsigned threads = 0;  // of each stream
+  std::vector<std::string> devices;  // that streams take in turns; empty: one
+  unsigned threads = 0;              // of each stream
   bool is_interleaved = false;
   std::vector<BenchSide> sides;  // the first is the subject, the others its rivals
   std::vector<BenchRatio> ratios;

@@ -33,7 +33,8 @@ struct BenchRequest {
   std::optional<EngineIntegers> integers;  // engines get a quantized copy of the model
   std::optional<int64_t> batch;            // the first dim of generated inputs where the model leaves it open
   std::vector<RawInput> raw_inputs;        // instead of what `inputs` gives
-  unsigned streams = 1;                    // executions at once, with a host thread each
+  unsigned streams = 1;                    // executions at once, with a host thread each; of all devices
+  std::vector<std::string> devices;        // that streams are divided over; empty: that of the backend
   double warm_up_seconds = 0.2;
   double duration_seconds = 3;  // of the whole measurement of a backend; with `iterations`, both are least numbers
   uint64_t iterations = 10;     // of each stream

@@ -81,6 +81,12 @@ inline cuda::Result with(const std::function<void()>& fn) {
   return made;
 }
 
+// As many as $ASSAY_HOST_CARDS says, all of them the host.
+inline int card_count() {
+  const char* const count = std::getenv("ASSAY_HOST_CARDS");
+  return count == nullptr ? 1 : std::atoi(count);
+}
+
 inline cuda::Result allocate(cuda::DevicePointer* to, size_t bytes) {
   return with([&] {
     auto* const block = static_cast<uint64_t*>(std::aligned_alloc(256, (bytes + 511) / 256 * 256));
@@ -157,7 +163,7 @@ inline cuda::Api make_api() {
   Api api;
   api.init = [](unsigned) { return result(); };
   api.driver_version = [](int* to) { return with([&] { *to = 13000; }); };
-  api.device_count = [](int* to) { return with([&] { *to = 1; }); };
+  api.device_count = [](int* to) { return with([&] { *to = card_count(); }); };
   api.device_get = [](DeviceNumber* to, int number) { return with([&] { *to = number; }); };
   api.device_name = [](char* to, int, DeviceNumber) { return with([&] { std::strcpy(to, "the host"); }); };
   api.device_attribute = [](int* to, int wanted, DeviceNumber) {
@@ -183,6 +189,10 @@ inline cuda::Api make_api() {
   };
   api.context_retain = [](DriverContext* to, DeviceNumber) { return with([&] { *to = nullptr; }); };
   api.context_release = [](DeviceNumber) { return kSuccess; };
+  api.device_reaches = [](int* to, DeviceNumber, DeviceNumber) {
+    return with([&] { *to = std::getenv("ASSAY_HOST_NO_PEERS") == nullptr ? 1 : 0; });
+  };
+  api.peer_enable = [](DriverContext, unsigned) { return result(); };
   api.context_set = [](DriverContext) { return kSuccess; };
   api.error_name = [](Result, const char** to) {
     *to = "CUDA_ERROR_ON_PURPOSE";

@@ -19,6 +19,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/ranks.h"
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
@@ -219,8 +220,8 @@ std::vector<OptionGroup> groups() {
   for (OptionRow& row : saved_input_rows()) data.rows.push_back(std::move(row));
   OptionGroup limits = limits_group();
   limits.rows[0].arity = Arity::optional;  // trtexec's flag has no number
-  for (OptionGroup& group : std::vector{std::move(data), std::move(limits), engine_weights_group(), calibration_group(),
-                                        bench_output_group(), json_group()}) {
+  for (OptionGroup& group : std::vector{std::move(data), ranks_group(), std::move(limits), engine_weights_group(),
+                                        calibration_group(), bench_output_group(), json_group()}) {
     all.push_back(std::move(group));
   }
   all.push_back(trtexec_group(all));

@@ -19,6 +19,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
+#include "cli/options/groups/ranks.h"
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
@@ -176,8 +177,8 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
                    saved_data_group(), inference_group(), comparator_group(), functions_group(), postprocess_group(),
-                   limits_group(), json_group(), report_group(), engine_weights_group(), calibration_group(),
-                   config_script_group(), engine_run_group()}) {
+                   ranks_group(), limits_group(), json_group(), report_group(), engine_weights_group(),
+                   calibration_group(), config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

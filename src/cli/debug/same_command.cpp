@@ -10,6 +10,7 @@
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/ranks.h"
 #include "report/json_reports.h"
 #include "tasks/same.h"
 
@@ -71,6 +72,7 @@ std::vector<OptionGroup> same_groups() {
                                   std::move(backends),
                                   input_data_group({"--input-shapes", "--inputs"}, true)};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
+  all.push_back(ranks_group());
   all.push_back(limits_group());
   return all;
 }

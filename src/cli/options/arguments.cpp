@@ -30,11 +30,11 @@ const OptionRow& Arguments::row_of(std::string_view name) const {
   return *row;
 }
 
-Arguments Arguments::with(std::string_view positional, const std::string& value) const {
+Arguments Arguments::with(std::string_view name, const std::vector<std::string>& values) const {
   Arguments changed = *this;
-  const OptionRow& row = row_of(positional);
+  const OptionRow& row = row_of(name);
   std::erase_if(changed.occurrences_, [&](const Occurrence& occurrence) { return occurrence.row == &row; });
-  changed.occurrences_.push_back({&row, {value}});
+  changed.occurrences_.push_back({&row, values});
   return changed;
 }
 

@@ -21,8 +21,8 @@ class Arguments {
 
   explicit Arguments(const Command& command);
 
-  // A copy with another value of a positional.
-  Arguments with(std::string_view positional, const std::string& value) const;
+  // A copy with other values of a positional or an option.
+  Arguments with(std::string_view name, const std::vector<std::string>& values) const;
 
   // True if the option or positional was given.
   bool has(std::string_view name) const;

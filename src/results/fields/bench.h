@@ -108,6 +108,7 @@ struct Fields<Bench> {
       item.marked(value.is_tensor, "shape", value.shape);
     });
     v("streams", bench.streams);
+    v.some("devices", bench.devices);
     v("threads_of_each_stream", bench.threads);
     v("is_interleaved", bench.is_interleaved);
     v("backends", bench.sides);

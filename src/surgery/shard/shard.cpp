@@ -121,6 +121,7 @@ class Sharder {
     for (size_t i = 0; i < inputs_.size(); ++i) split.emplace(inputs_[i], hints_.inputs[i].seq_len_idx);
     const SequenceFlow flow(model_, live_.now(), layers_);
     const SequenceDims parts = flow.behind(split);
+    for (const auto& [value, dim] : parts) done_.splits.emplace(value, SplitValue{.dim = dim});
     if (const NodeId joiner = flow.find_joiner(parts)) {
       fail(ErrorCode::unsupported,
            "the sequence cannot be split: {} works along it, and a device has a part; a past of keys and values cannot "

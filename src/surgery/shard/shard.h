@@ -1,5 +1,7 @@
 #pragma once
 
+#include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +35,17 @@ struct ShardStep {
   std::string detail;
 };
 
+// The split of a value of which each rank has one of equal parts.
+struct SplitValue {
+  int64_t dim = 0;     // -1: the last one
+  int64_t groups = 1;  // one after the other in the dim, each of which is split
+};
+
 struct Sharding {
   std::vector<ShardStep> steps;
-  std::vector<std::string> unmatched;  // layers of the hints that are not in the model, by their Q
-  std::string misfit;                  // the first node whose operands no longer fit each other; empty: none
+  std::vector<std::string> unmatched;        // layers of the hints that are not in the model, by their Q
+  std::string misfit;                        // the first node whose operands no longer fit each other; empty: none
+  std::map<ir::ValueId, SplitValue> splits;  // values of the whole model behind scattered inputs, as far as known
 };
 
 // Error (usage) for contradictory groups, ranks and operators.

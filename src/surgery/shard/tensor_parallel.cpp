@@ -51,7 +51,10 @@ class TensorSharder {
     for (const auto& [node, attribute] : region.divided()) divide(node, attribute);
     for (const auto& [node, position] : region.targets()) divide_target(node, position);
     for (const NodeId node : region.divided_sizes()) divide_sizes(node);
-    for (const auto& [value, split] : region.splits()) divide_type(value, split.dim);
+    for (const auto& [value, split] : region.splits()) {
+      divide_type(value, split.dim);
+      done_.splits.emplace(value, SplitValue{.dim = -split.dim, .groups = split.groups});
+    }
     add_sum(region);
   }
 
@@ -125,6 +128,7 @@ class TensorSharder {
       if (model_[old].type) edit_.set_type(sum, model_[old].type);
     }
     nodes_.move_uses(old, sum, readers);
+    done_.sums.emplace(old, sum);
     done_.steps.push_back({"all_reduce", name, ""});
   }
 

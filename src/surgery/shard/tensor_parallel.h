@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,8 @@ struct TensorSharding {
   std::vector<ShardStep> steps;  // `slice`, `divide`, `all_reduce`
   std::vector<LeftWhole> left;
   std::vector<RankedWeight> weights;
+  std::map<ir::ValueId, SplitValue> splits;  // values of which each rank has a part
+  std::map<ir::ValueId, ir::ValueId> sums;   // by values of which each rank has a summand: what all give together
 };
 
 // Splits weights over the ranks of the hints (tensor parallelism): attention by heads, and products with linear and

@@ -130,6 +130,7 @@ class BenchJob {
     bench().is_interleaved = !request_.rivals.empty();
     bench().model = request_.plan.empty() ? request_.model.path : request_.plan;
     bench().streams = request_.streams;
+    bench().devices = request_.devices;
     bench().sides.push_back({.backend = request_.backend});
     for (const std::string& rival : request_.rivals) bench().sides.push_back({.backend = rival});
     for (results::BenchSide& side : bench().sides) name_side(side);
@@ -143,6 +144,9 @@ class BenchJob {
     std::vector<std::string> settings;
     for (const exec::SettingChange& change : words.changes) {
       settings.push_back(change.value->empty() ? change.name : *change.value);
+    }
+    if (!words.shard.empty()) {
+      settings.push_back(request_.devices.empty() ? words.shard : "on " + join(request_.devices, " and "));
     }
     if (!settings.empty()) side.title += fmt::format(" ({})", join(settings, ", "));
   }
@@ -271,12 +275,37 @@ class BenchJob {
 // NaN is none.
 bool is_time(double seconds) { return seconds >= 0 && seconds <= kMostSeconds; }
 
+[[noreturn]] void refuse(std::string_view setting, std::string message) {
+  throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
+}
+
+// Refuses settings that exclude each other.
+void check_together(const BenchRequest& request) {
+  if (request.streams > 1 && !request.rivals.empty()) {
+    refuse("streams", "backends that are measured in turns have one stream each");
+  }
+  if (!request.devices.empty() && !request.rivals.empty())
+    refuse("devices", "backends that are measured in turns have one device each");
+  if (!request.devices.empty() && !request.save_plan.empty()) refuse("save_engine", "one device builds a plan");
+  if (!request.devices.empty() && request.keeps_on_device)
+    refuse("no_transfers", "inputs lie on one device, and several are named");
+  if (request.keeps_on_device && !request.rivals.empty())
+    refuse("no_transfers", "rivals have processes and memory of their own");
+  if (!request.plan.empty() && !request.save_plan.empty())
+    refuse("save_engine", "a plan is loaded: it is saved already");
+  if (!request.save_plan.empty() && !request.rivals.empty())
+    refuse("against", "rivals need a model, and a plan is built");
+  if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().has_plans)
+    refuse("save_engine", "only the engine has plans");
+  if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
+  if (!request.plan.empty() && !request.inputs.is_generated()) {
+    refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");
+  }
+}
+
 }  // namespace
 
 void check_bench(const BenchRequest& request) {
-  const auto refuse = [](std::string_view setting, std::string message) {
-    throw Error(ErrorCode::usage, std::move(message)).about(std::string(setting));
-  };
   if (!is_time(request.duration_seconds)) {
     refuse("duration",
            fmt::format("expected seconds from 0 to {:g}, found {}", kMostSeconds, request.duration_seconds));
@@ -290,21 +319,7 @@ void check_bench(const BenchRequest& request) {
   if (request.streams == 0 || request.streams > kMostStreams) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
   }
-  if (request.streams > 1 && !request.rivals.empty()) {
-    refuse("streams", "backends that are measured in turns have one stream each");
-  }
-  if (request.keeps_on_device && !request.rivals.empty())
-    refuse("no_transfers", "rivals have processes and memory of their own");
-  if (!request.plan.empty() && !request.save_plan.empty())
-    refuse("save_engine", "a plan is loaded: it is saved already");
-  if (!request.save_plan.empty() && !request.rivals.empty())
-    refuse("against", "rivals need a model, and a plan is built");
-  if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().has_plans)
-    refuse("save_engine", "only the engine has plans");
-  if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
-  if (!request.plan.empty() && !request.inputs.is_generated()) {
-    refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");
-  }
+  check_together(request);
   if (!request.inputs.files.empty() && !request.raw_inputs.empty()) {
     refuse("load_inputs", "expected either files of inputs or NAME:FILE, found both");
   }

@@ -12,6 +12,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
+#include "cli/options/groups/ranks.h"
 #include "cli/options/values.h"
 #include "report/debug/text_culprit.h"
 #include "report/html/hunt_page.h"
@@ -160,6 +161,7 @@ std::vector<OptionGroup> groups() {
                                   onnx_load_group(), std::move(backends),
                                   accuracy_group(),  input_data_group({"--input-shapes", "--inputs"}, true)};
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
+  all.push_back(ranks_group());
   all.push_back(limits_group());
   all.push_back(json_group());
   return all;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/ranks.h"
 #include "cli/options/values.h"
 #include "tasks/check.h"
 #include "tasks/threads.h"
@@ -180,18 +181,21 @@ std::vector<std::string> chosen_devices(const Arguments& arguments) {
 }
 
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
+  const bool are_of_ranks = arguments.knows("--shard") && arguments.has("--shard");  // the devices
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string name = backend_of(use);
     if (name.empty()) continue;
     const std::vector<std::string> devices = chosen_devices(arguments);
-    if (name != tasks::plan_backend() || devices.size() < 2) {
+    if (name != tasks::plan_backend() || devices.size() < 2 || (are_of_ranks && names.empty())) {
       names.push_back(name);
+    } else if (are_of_ranks) {
+      names.push_back(fmt::format("{}:{}", name, devices.front()));
     } else {
       for (const std::string& device : devices) names.push_back(fmt::format("{}:{}", name, device));
     }
   }
-  return names;
+  return with_shard(std::move(names), arguments);
 }
 
 std::span<const std::string_view> backend_choices() {
@@ -293,6 +297,7 @@ exec::SessionOptions session_options(const Arguments& arguments) {
   const exec::SessionOptions library = library_options(arguments);
   options.search = library.search;
   options.settings = library.settings;
+  set_rank_settings(arguments, options.settings);
   return options;
 }
 

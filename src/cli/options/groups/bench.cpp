@@ -94,6 +94,19 @@ void read_backends(const Arguments& arguments, tasks::BenchRequest& request) {
   }
 }
 
+// Copies of the backend, with so many streams each.
+void read_devices(const Arguments& arguments, tasks::BenchRequest& request) {
+  if (!arguments.has("--devices")) return;
+  if (arguments.has("--device")) fail(ErrorCode::usage, "--devices and --device: expected one of them");
+  const std::string list = arguments.value("--devices");
+  for (const std::string_view device : split(list, ',')) request.devices.emplace_back(device);
+  if (request.devices.size() < 2)
+    fail(ErrorCode::usage, "--devices: expected two at least, seen `{}`; --device names one", printable(list));
+  request.backend += fmt::format(":each:{}", request.devices.size());
+  request.session.settings.set("device", {list});
+  request.streams *= static_cast<unsigned>(request.devices.size());
+}
+
 }  // namespace
 
 OptionGroup bench_group() {
@@ -119,6 +132,10 @@ OptionGroup bench_group() {
                number({"--sleep-time", "--sleepTime"}, "MS", "0", "sleep before the first run that is timed"),
                number({"--streams", "--infStreams"}, "N", "1",
                       "contexts that run at once, each with a thread of its own and its share of --threads"),
+               {.names = {"--devices"},
+                .metavar = "DEVICE,...",
+                .help = "copies of the model on these devices, which do not share work: so many --streams on each, as "
+                        "cuda:0,cuda:1 or, in groups of threads, cpu,cpu; the throughput is that of all"},
                {.names = {"--no-transfers", "--noDataTransfers"},
                 .arity = Arity::flag,
                 .help = "leave inputs and outputs on the engine's device; without effect on the processor"},
@@ -191,6 +208,7 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   request.only_builds = arguments.flag("--skip-inference");
   request.streams = static_cast<unsigned>(std::min<uint64_t>(parse_count("--streams", arguments.value("--streams"), 1),
                                                              std::numeric_limits<unsigned>::max()));
+  read_devices(arguments, request);
   request.warm_up_seconds = milliseconds(arguments, "--warm-up");
   request.idle_seconds = milliseconds(arguments, "--idle-time");
   request.sleep_seconds = milliseconds(arguments, "--sleep-time");

@@ -33,6 +33,15 @@ class LaunchedCall final : public Call {
 class LaunchQueue : public Queue {
  public:
   virtual void add(const LaunchedCall& call) = 0;
+  // The rest is for work that depends on other queues, and is not part of graphs.
+  virtual const Card& card() const = 0;
+  // Records that all work added so far is done.
+  virtual void record(Event event) = 0;
+  // Work that is added from now on begins when what was recorded, of any card, is done.
+  virtual void wait_for(Event event) = 0;
+  virtual void add(const Launch& launch, const std::vector<std::byte>& parameters) = 0;
+  // From a place of any card that this one reaches.
+  virtual void copy_from_any(Address from, Address to, uint64_t bytes) = 0;
 };
 
 }  // namespace assay::engine::cuda

@@ -62,6 +62,25 @@ class CardQueue final : public LaunchQueue {
 
   void add(const LaunchedCall& call) override { pending_.push_back(&call); }
 
+  const Card& card() const override { return *card_; }
+  void record(Event event) override {
+    flush();
+    check(api().event_record(event, target_), "an event");
+  }
+  void wait_for(Event event) override {
+    flush();
+    check(api().stream_wait_event(target_, event, 0), "the wait for another card");
+  }
+  void add(const Launch& given, const std::vector<std::byte>& parameters) override {
+    flush();
+    launch(given, parameters, target_);
+  }
+  void copy_from_any(Address from, Address to, uint64_t bytes) override {
+    if (bytes == 0) return;
+    flush();
+    check(api().copy_any(to.value, from.value, bytes, target_), "a copy from another card");
+  }
+
   void upload(std::span<const std::byte> from, Address to) override {
     if (from.empty()) return;
     flush();

@@ -26,6 +26,7 @@ using GraphExec = GraphExecOpaque*;
 
 inline constexpr Result kSuccess = 0;
 inline constexpr Result kOutOfMemory = 2;
+inline constexpr Result kPeerIsEnabled = 704;
 
 // Numbers of CUdevice_attribute.
 enum class Attribute : int {
@@ -43,6 +44,7 @@ inline constexpr unsigned kMemoryOfCard = 2;
 
 inline constexpr unsigned kNonBlockingStream = 1;
 inline constexpr unsigned kThreadLocalCapture = 1;
+inline constexpr unsigned kEventWithoutTime = 2;
 inline constexpr unsigned kSharedHostMemory = 1 | 2;  // by all contexts, and by kernels
 inline constexpr int kMostDynamicShared = 8;          // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
@@ -78,6 +80,8 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(device_attribute, cuDeviceGetAttribute, int*, int, DeviceNumber)                       \
   X(context_retain, cuDevicePrimaryCtxRetain, DriverContext*, DeviceNumber)                \
   X(context_release, cuDevicePrimaryCtxRelease_v2, DeviceNumber)                           \
+  X(device_reaches, cuDeviceCanAccessPeer, int*, DeviceNumber, DeviceNumber)               \
+  X(peer_enable, cuCtxEnablePeerAccess, DriverContext, unsigned)                           \
   X(context_set, cuCtxSetCurrent, DriverContext)                                           \
   X(error_name, cuGetErrorName, Result, const char**)                                      \
   X(error_text, cuGetErrorString, Result, const char**)                                    \

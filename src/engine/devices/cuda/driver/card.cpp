@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 #include "base/foreign_code.h"
 #include "base/shared_library.h"
@@ -68,6 +70,22 @@ bool Card::take_fault() const {
   if (*fault_ == 0) return false;
   *fault_ = 0;
   return true;
+}
+
+void Card::reach(const Card& other) const {
+  if (other.device_ == device_) return;
+  const std::scoped_lock lock(mutex_);
+  if (reached_.contains(other.context_)) return;
+  enter();
+  int can_reach = 0;
+  driver_.check(api().device_reaches(&can_reach, device_, other.device_), "a fact about two cards");
+  if (can_reach == 0) {
+    fail(ErrorCode::unsupported, "cuda:{} cannot read the memory of cuda:{}: there is no peer access between them",
+         number_, other.number_);
+  }
+  const Result result = api().peer_enable(other.context_, 0);
+  if (result != kPeerIsEnabled) driver_.check(result, fmt::format("peer access to cuda:{}", other.number_));
+  reached_.insert(other.context_);
 }
 
 int Card::attribute(Attribute wanted) const {

@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -45,6 +46,8 @@ class Card : public std::enable_shared_from_this<Card> {
   void give_back(const HostBlock& block) const;
   uint64_t free_bytes() const;
   uint64_t memory_bytes() const;
+  // Lets kernels and copies of this card read the memory of another. Error (unsupported): it cannot.
+  void reach(const Card& other) const;
   // A number that kernels set when they meet an index that is out of range; take_fault() also clears it.
   DevicePointer fault() const { return reinterpret_cast<DevicePointer>(fault_); }
   bool take_fault() const;
@@ -62,6 +65,7 @@ class Card : public std::enable_shared_from_this<Card> {
   volatile int* fault_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<HostBlock> free_blocks_;
+  mutable std::set<DriverContext> reached_;
 };
 
 }  // namespace assay::engine::cuda

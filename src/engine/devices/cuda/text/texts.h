@@ -13,6 +13,7 @@ std::string_view attention_text();
 std::string_view attention_codes_text();
 std::string_view attention_tiles_text();
 std::string_view code_range_text();
+std::string_view collective_text();
 std::string_view compressed_text();
 std::string_view compressed_rows_text();
 std::string_view cumulative_text();

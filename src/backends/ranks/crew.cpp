@@ -1,0 +1,105 @@
+#include "backends/ranks/crew.h"
+
+#include <algorithm>
+#include <chrono>
+#include <stop_token>
+#include <thread>
+
+#include "base/stop.h"
+
+namespace assay::backends {
+namespace {
+
+constexpr double kMostGrace = 5;  // seconds that ranks have to end when one has failed
+
+}  // namespace
+
+struct Crew::State {
+  State(int64_t count, double deadline_seconds) : meeting(count, deadline_seconds), deadline(deadline_seconds) {}
+
+  Meeting meeting;
+  double deadline;
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::function<void(int64_t rank)> work;
+  std::stop_source stop;
+  uint64_t number = 0;  // of the work
+  int64_t running = 0;
+  bool is_closed = false;
+  bool is_broken = false;  // a rank was left behind
+  std::vector<std::thread> threads;
+
+  void serve(int64_t rank) {
+    uint64_t done = 0;
+    std::unique_lock lock(mutex);
+    while (true) {
+      changed.wait(lock, [&] { return is_closed || number != done; });
+      if (is_closed) return;
+      done = number;
+      const std::function<void(int64_t)> own = work;
+      const std::stop_token token = stop.get_token();
+      lock.unlock();
+      do_work(rank, own, token);
+      lock.lock();
+      --running;
+      changed.notify_all();
+    }
+  }
+
+  void do_work(int64_t rank, const std::function<void(int64_t)>& own, const std::stop_token& token) {
+    const StopScope stops(token);
+    const ops::RanksScope scope(meeting.rank(rank));
+    try {
+      own(rank);
+      meeting.leave(rank);
+      return;
+    } catch (const Error& error) {
+      if (!meeting.failure()) meeting.fail_by(rank, error);
+    } catch (const std::bad_alloc&) {
+      meeting.fail_by(rank, Error(ErrorCode::limit, "there is not enough memory for it"));
+    } catch (const std::exception& error) {
+      meeting.fail_by(rank, Error(ErrorCode::backend, error.what()));
+    }
+    std::stop_source(stop).request_stop();
+  }
+};
+
+Crew::Crew(int64_t count, double deadline_seconds) : state_(std::make_shared<State>(count, deadline_seconds)) {
+  for (int64_t rank = 0; rank < count; ++rank) {
+    state_->threads.emplace_back([state = state_, rank] { state->serve(rank); });
+  }
+}
+
+Crew::~Crew() {
+  {
+    const std::scoped_lock lock(state_->mutex);
+    state_->is_closed = true;
+    state_->changed.notify_all();
+  }
+  for (std::thread& thread : state_->threads) state_->is_broken ? thread.detach() : thread.join();
+}
+
+void Crew::run(const std::function<void(int64_t rank)>& work) {
+  State& state = *state_;
+  std::unique_lock lock(state.mutex);
+  if (state.is_broken) fail(ErrorCode::backend, "a rank of an earlier run has not come to its end");
+  state.meeting.begin();
+  state.work = work;
+  state.stop = std::stop_source();
+  state.running = state.meeting.count();
+  ++state.number;
+  state.changed.notify_all();
+  const std::stop_callback cancelled(stop_token(), [&] {
+    state.meeting.cancel();
+    state.stop.request_stop();
+  });
+  const auto is_done = [&] { return state.running == 0; };
+  constexpr auto kLook = std::chrono::milliseconds(20);
+  while (!state.changed.wait_for(lock, kLook, is_done) && !state.meeting.failure()) continue;
+  const auto grace = std::chrono::duration<double>(std::min(kMostGrace, state.deadline));
+  state.is_broken = !state.changed.wait_for(lock, grace, is_done);
+  if (!state.is_broken) state.work = nullptr;
+  if (const std::optional<Error> failure = state.meeting.failure()) throw Error(*failure);
+}
+
+}  // namespace assay::backends

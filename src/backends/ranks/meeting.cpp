@@ -1,0 +1,179 @@
+#include "backends/ranks/meeting.h"
+
+#include <algorithm>
+#include <chrono>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "base/text.h"
+#include "ir/model.h"
+
+namespace assay::backends {
+
+// One collective of some ranks, again and again.
+struct Meeting::Round {
+  std::vector<int64_t> members;
+  std::vector<std::optional<ops::Collective>> calls;  // by member
+  std::vector<tensor::Tensor> parts;
+  std::vector<bool> has_left;  // by member
+  size_t arrived = 0;
+  size_t left = 0;
+  uint64_t number = 0;  // of rounds that are over
+};
+
+class Meeting::Member final : public ops::Ranks {
+ public:
+  Member(Meeting& meeting, int64_t rank) : meeting_(meeting), rank_(rank) {}
+  int64_t rank() const override { return rank_; }
+  int64_t count() const override { return meeting_.count(); }
+  void meet(const ops::Collective& collective, const tensor::Tensor& mine,
+            FunctionRef<void(std::span<const tensor::Tensor> parts)> combine) override {
+    meeting_.meet(rank_, collective, mine, combine);
+  }
+
+ private:
+  Meeting& meeting_;
+  int64_t rank_;
+};
+
+Meeting::Meeting(int64_t count, double deadline_seconds)
+    : deadline_seconds_(deadline_seconds), is_done_(static_cast<size_t>(count)) {
+  for (int64_t number = 0; number < count; ++number) members_.push_back(std::make_unique<Member>(*this, number));
+}
+
+Meeting::~Meeting() = default;
+
+void Meeting::begin() {
+  const std::scoped_lock lock(mutex_);
+  rounds_.clear();
+  failure_.reset();
+  std::fill(is_done_.begin(), is_done_.end(), false);
+}
+
+ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>(number)]; }
+
+void Meeting::leave(int64_t rank) {
+  const std::scoped_lock lock(mutex_);
+  is_done_[static_cast<size_t>(rank)] = true;
+  changed_.notify_all();
+}
+
+void Meeting::fail_by(int64_t rank, Error error) {
+  const std::scoped_lock lock(mutex_);
+  if (!failure_) failure_ = error.add_frame(fmt::format("rank {}", rank));
+  is_done_[static_cast<size_t>(rank)] = true;
+  changed_.notify_all();
+}
+
+void Meeting::cancel() {
+  const std::scoped_lock lock(mutex_);
+  if (!failure_) failure_ = Error(ErrorCode::cancelled, "the run was stopped");
+  changed_.notify_all();
+}
+
+std::optional<Error> Meeting::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
+}
+
+void Meeting::stop(Error error) {
+  if (!failure_) failure_ = std::move(error);
+  changed_.notify_all();
+  throw Error(*failure_);
+}
+
+// The first member that the others wait for is at fault.
+Error Meeting::missing(const Round& round, bool is_late) const {
+  const bool is_arriving = round.arrived < round.members.size();
+  const auto is_awaited = [&](size_t i) { return is_arriving ? !round.calls[i] : !round.has_left[i]; };
+  size_t absent = 0;
+  while (!is_awaited(absent)) ++absent;
+  const auto& call = **std::ranges::find_if(round.calls, [](const auto& known) { return known.has_value(); });
+  const std::string place = fmt::format("`{}` ({})", printable(call.name), call.operation);
+  const int64_t rank = round.members[absent];
+  if (!is_late) {
+    return {ErrorCode::shape, fmt::format("rank {} has come to its end without {}: its model is another", rank, place)};
+  }
+  return Error(ErrorCode::limit, fmt::format("rank {} did not {} {} within {:g} s", rank,
+                                             is_arriving ? "come to" : "go on from", place, deadline_seconds_))
+      .remedied_by("rank_timeout");
+}
+
+// True if a member that has not come will not come any more.
+bool Meeting::is_hopeless(const Round& round) const {
+  for (size_t i = 0; i < round.members.size(); ++i) {
+    if (!round.calls[i] && is_done_[static_cast<size_t>(round.members[i])]) return true;
+  }
+  return false;
+}
+
+template <typename Done>
+void Meeting::wait(std::unique_lock<std::mutex>& lock, const Round& round, Done&& done) {
+  const auto limit = std::chrono::duration<double>(deadline_seconds_);
+  const bool is_in_time = changed_.wait_for(lock, limit, [&] { return failure_ || done() || is_hopeless(round); });
+  if (failure_) throw Error(*failure_);
+  if (!done()) stop(missing(round, !is_in_time));
+}
+
+void Meeting::check_same(const Round& round) {
+  const auto shown = [&](size_t i) {
+    const ops::Collective& call = *round.calls[i];
+    return fmt::format("`{}` ({}{}) with {}", printable(call.name), call.operation,
+                       call.reduction == "none" ? "" : fmt::format(", {}", call.reduction), call.operand);
+  };
+  for (size_t i = 1; i < round.members.size(); ++i) {
+    const ops::Collective& a = *round.calls[0];
+    const ops::Collective& b = *round.calls[i];
+    const bool is_same = a.name == b.name && a.operand == b.operand && a.operation == b.operation &&
+                         a.reduction == b.reduction && a.root == b.root;
+    const bool lies_alike =
+        round.parts[0].dtype() == round.parts[i].dtype() && round.parts[0].shape() == round.parts[i].shape();
+    if (is_same && !lies_alike)
+      stop(Error(ErrorCode::unsupported, fmt::format("rank {} computes `{}` on another kind of device than rank {}",
+                                                     round.members[i], printable(a.name), round.members[0])));
+    if (is_same) continue;
+    stop(Error(ErrorCode::shape, fmt::format("rank {} has come to {}, rank {} to {}", round.members[i], shown(i),
+                                             round.members[0], shown(0))));
+  }
+}
+
+void Meeting::meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
+                   FunctionRef<void(std::span<const tensor::Tensor> parts)> combine) {
+  std::unique_lock lock(mutex_);
+  if (failure_) throw Error(*failure_);
+  std::unique_ptr<Round>& held = rounds_[collective.members];
+  if (!held) {
+    const size_t count = collective.members.size();
+    held = std::make_unique<Round>();
+    held->members = collective.members;
+    held->calls.resize(count);
+    held->parts.resize(count);
+    held->has_left.resize(count);
+  }
+  Round& round = *held;
+  const auto place = static_cast<size_t>(std::ranges::find(round.members, rank) - round.members.begin());
+  const uint64_t number = round.number;
+  round.calls[place] = collective;
+  round.parts[place] = mine;
+  ++round.arrived;
+  changed_.notify_all();
+  wait(lock, round, [&] { return round.arrived == round.members.size(); });
+  check_same(round);
+  lock.unlock();
+  combine(round.parts);
+  lock.lock();
+  round.has_left[place] = true;
+  if (++round.left < round.members.size()) {
+    wait(lock, round, [&] { return round.number != number; });
+    return;
+  }
+  round.calls.assign(round.members.size(), std::nullopt);
+  round.parts.assign(round.members.size(), tensor::Tensor());
+  round.has_left.assign(round.members.size(), false);
+  round.arrived = round.left = 0;
+  ++round.number;
+  changed_.notify_all();
+}
+
+}  // namespace assay::backends

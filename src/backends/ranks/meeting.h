@@ -1,0 +1,59 @@
+#pragma once
+
+#include <condition_variable>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "ops/ranks.h"
+
+namespace assay::backends {
+
+// The place where the ranks of one model, a thread each, meet for their collectives. What one of them fails by ends the
+// run of all; the first failure is kept.
+class Meeting {
+ public:
+  Meeting(int64_t count, double deadline_seconds);
+  ~Meeting();
+
+  // Before a run, while no rank runs.
+  void begin();
+  ops::Ranks& rank(int64_t number);
+  // The run of a rank has come to its end: what others still expect of it, it will not do.
+  void leave(int64_t rank);
+  // A rank has failed by itself. Ranks that wait are released.
+  void fail_by(int64_t rank, Error error);
+  // Ends the run of all, because of the caller.
+  void cancel();
+  // The first failure of this run.
+  std::optional<Error> failure() const;
+  int64_t count() const { return static_cast<int64_t>(is_done_.size()); }
+
+ private:
+  class Member;
+  struct Round;
+
+  void meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
+            FunctionRef<void(std::span<const tensor::Tensor> parts)> combine);
+  template <typename Done>
+  void wait(std::unique_lock<std::mutex>& lock, const Round& round, Done&& done);
+  // Keeps the error, if it is the first, and throws the one that is kept.
+  [[noreturn]] void stop(Error error);
+  void check_same(const Round& round);
+  Error missing(const Round& round, bool is_late) const;
+  bool is_hopeless(const Round& round) const;
+
+  double deadline_seconds_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<bool> is_done_;  // by rank
+  std::map<std::vector<int64_t>, std::unique_ptr<Round>> rounds_;
+  std::vector<std::unique_ptr<Member>> members_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace assay::backends

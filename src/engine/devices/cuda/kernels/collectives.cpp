@@ -1,0 +1,195 @@
+// Collectives between ranks of this process: each card reads the parts of the others by itself. No kernel waits for
+// another card: streams wait for events that the ranks hand to each other when they meet.
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <limits>
+
+#include "engine/devices/cuda/generate/kernel_writer.h"
+#include "engine/devices/cuda/launched_call.h"
+#include "engine/devices/cuda/operation.h"
+#include "engine/devices/cuda/text/texts.h"
+#include "ops/ranks.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr unsigned kThreads = 256;
+constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
+constexpr int64_t kMostBlocks = 256;
+constexpr int64_t kMostRanks = 16;  // whose parts a kernel reads
+
+// A message of a rank to the others: where its part lies, and when it is there and may be overwritten.
+struct Station {
+  const Card* card = nullptr;
+  uint64_t part = 0;
+  Event is_there = nullptr;
+  Event is_read = nullptr;
+};
+
+class CardEvent {
+ public:
+  explicit CardEvent(std::shared_ptr<const Card> card) : card_(std::move(card)) {
+    card_->enter();
+    card_->driver().check(card_->api().event_create(&event_, kEventWithoutTime), "an event");
+  }
+  ~CardEvent() {
+    card_->api().context_set(card_->context());
+    card_->api().event_destroy(event_);
+  }
+  CardEvent(const CardEvent&) = delete;
+  CardEvent& operator=(const CardEvent&) = delete;
+  Event get() const { return event_; }
+
+ private:
+  std::shared_ptr<const Card> card_;
+  Event event_ = nullptr;
+};
+
+// A layer with its kernel, for parts of so many ranks; none if elements are moved.
+struct CollectiveWork {
+  ops::Node node;
+  TensorDesc in;
+  std::optional<Launch> launch;
+  int64_t ranks = 0;
+};
+
+class CollectiveCall final : public Call {
+ public:
+  CollectiveCall(std::shared_ptr<const CollectiveWork> work, std::shared_ptr<const Card> card, const Arguments& given)
+      : work_(std::move(work)), is_there_(card), is_read_(card), arguments_(given) {}
+
+  void rebind(const Arguments& arguments) override { arguments_ = arguments; }
+
+  void run(Queue& queue) override {
+    auto& own = dynamic_cast<LaunchQueue&>(queue);
+    ops::Ranks& ranks = ops::current_ranks();
+    const ops::Collective collective = ops::collective_of(work_->node, work_->in.dtype, work_->in.dims, ranks);
+    const ops::Combination combination =
+        ops::combination_of(collective, ranks.rank(), static_cast<uint64_t>(work_->in.count()));
+    own.record(is_there_.get());
+    const Station mine{&own.card(), arguments_.inputs[0].value, is_there_.get(), is_read_.get()};
+    std::vector<Station> stations;
+    ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
+      for (const tensor::Tensor& part : parts) stations.push_back(as_station(part));
+      for (const Station& station : stations) {
+        own.card().reach(*station.card);
+        if (station.is_there != mine.is_there) own.wait_for(station.is_there);
+      }
+      combination.reduces ? reduce(own, stations, combination.pieces.front()) : move(own, stations, combination.pieces);
+      own.record(mine.is_read);
+    });
+    for (const Station& station : stations) {
+      if (station.is_read != mine.is_read) own.wait_for(station.is_read);
+    }
+  }
+
+ private:
+  static tensor::Tensor as_tensor(const Station& station) {
+    std::vector<std::byte> bytes(sizeof station);
+    std::memcpy(bytes.data(), &station, sizeof station);
+    return {tensor::DType::uint8, {sizeof station}, tensor::make_owned(std::move(bytes))};
+  }
+  static Station as_station(const tensor::Tensor& tensor) {
+    Station station;
+    std::memcpy(&station, tensor.bytes().data(), sizeof station);
+    return station;
+  }
+
+  uint64_t element_bytes() const { return tensor::bit_width(work_->in.dtype) / 8; }
+
+  void reduce(LaunchQueue& queue, const std::vector<Station>& stations, const ops::Piece& piece) const {
+    if (static_cast<int64_t>(stations.size()) != work_->ranks) {
+      fail(ErrorCode::shape, "{} ranks meet where the model is made for {}", stations.size(), work_->ranks);
+    }
+    std::vector<uint64_t> addresses = {arguments_.outputs[0].value};
+    for (const Station& station : stations) addresses.push_back(station.part + piece.begin * element_bytes());
+    const std::vector<int32_t>& numbers = work_->launch->numbers;
+    std::vector<std::byte> parameters((addresses.size() * 8 + numbers.size() * 4 + 7) / 8 * 8);
+    std::memcpy(parameters.data(), addresses.data(), addresses.size() * 8);
+    std::memcpy(parameters.data() + addresses.size() * 8, numbers.data(), numbers.size() * 4);
+    queue.add(*work_->launch, parameters);
+  }
+
+  void move(LaunchQueue& queue, const std::vector<Station>& stations, const std::vector<ops::Piece>& pieces) const {
+    Address to = arguments_.outputs[0];
+    for (const ops::Piece& piece : pieces) {
+      const Address from{stations[piece.part].part + piece.begin * element_bytes()};
+      queue.copy_from_any(from, to, piece.count * element_bytes());
+      to = to + piece.count * element_bytes();
+    }
+  }
+
+  std::shared_ptr<const CollectiveWork> work_;
+  CardEvent is_there_;
+  CardEvent is_read_;
+  Arguments arguments_;
+};
+
+class CollectiveKernel final : public Kernel {
+ public:
+  CollectiveKernel(CollectiveWork work, std::shared_ptr<const Card> card)
+      : work_(std::make_shared<const CollectiveWork>(std::move(work))), card_(std::move(card)) {}
+  std::unique_ptr<Call> bind(const Arguments& arguments) const override {
+    return std::make_unique<CollectiveCall>(work_, card_, arguments);
+  }
+
+ private:
+  std::shared_ptr<const CollectiveWork> work_;
+  std::shared_ptr<const Card> card_;
+};
+
+// The number of ranks that meet, as the model says; 0: it does not.
+int64_t ranks_of(const ops::Node& node) {
+  if (const int64_t size = node.integer("group_size", 0); size > 0) return size;
+  const auto listed = static_cast<int64_t>(node.integers("groups").size());
+  return listed > 0 ? listed : node.integer("nb_rank", 0);
+}
+
+int64_t number_of_reduction(std::string_view word) {
+  static constexpr std::array<std::string_view, 5> kWords = {"sum", "prod", "min", "max", "avg"};
+  return std::ranges::find(kWords, word) - kWords.begin();
+}
+
+class Collectives final : public Operation {
+ public:
+  using Operation::Operation;
+  std::string_view name() const override { return "collective.peers"; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (!layer.is_single() || !layer.starts_with("DistCollective") || !layer.lies_plainly()) return {};
+    const TensorDesc& in = layer.inputs[0];
+    CollectiveWork work{.node = layer.facts(layer.nodes[0]), .in = in, .launch = {}, .ranks = 0};
+    const std::string_view operation = work.node.string("collective_operation");
+    if (in.count() == 0 || in.dtype == tensor::DType::string || tensor::bit_width(in.dtype) % 8 != 0) return {};
+    work.ranks = ranks_of(work.node);
+    if (operation.find("reduce") != std::string_view::npos) {
+      if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
+        return {};
+      work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
+    }
+    return std::make_unique<CollectiveKernel>(std::move(work), programs().card().shared_from_this());
+  }
+
+ private:
+  Launch launch(const CollectiveWork& work, int64_t count) const {
+    const int64_t each = 128 / tensor::bit_width(work.in.dtype);
+    const int64_t blocks = std::min(kMostBlocks, blocks_for(count, kThreads * static_cast<unsigned>(each)));
+    KernelWriter writer;
+    writer.type("T", work.in.dtype);
+    writer.pointer("kOut", "T", output_pointer(0));
+    for (int64_t rank = 0; rank < work.ranks; ++rank) {
+      writer.pointer(fmt::format("kPart{}", rank), "const T", input_pointer(0));
+    }
+    writer.number("kCount", count);
+    writer.number("kBlocks", blocks);
+    writer.constant("kRanks", work.ranks);
+    writer.constant("kReduction", number_of_reduction(work.node.string("reduce_op")));
+    return writer.finish(programs(), kThreads, blocks, collective_text());
+  }
+};
+
+}  // namespace
+
+KernelFamily cuda_kernel_collectives() { return family_of<Collectives>(); }
+
+}  // namespace assay::engine::cuda
