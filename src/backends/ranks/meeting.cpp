@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <thread>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -56,20 +57,20 @@ ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>
 void Meeting::leave(int64_t rank) {
   const std::scoped_lock lock(mutex_);
   is_done_[static_cast<size_t>(rank)] = true;
-  changed_.notify_all();
+  notify();
 }
 
 void Meeting::fail_by(int64_t rank, Error error) {
   const std::scoped_lock lock(mutex_);
   if (!failure_) failure_ = error.add_frame(fmt::format("rank {}", rank));
   is_done_[static_cast<size_t>(rank)] = true;
-  changed_.notify_all();
+  notify();
 }
 
 void Meeting::cancel() {
   const std::scoped_lock lock(mutex_);
   if (!failure_) failure_ = Error(ErrorCode::cancelled, "the run was stopped");
-  changed_.notify_all();
+  notify();
 }
 
 std::optional<Error> Meeting::failure() const {
@@ -79,7 +80,7 @@ std::optional<Error> Meeting::failure() const {
 
 void Meeting::stop(Error error) {
   if (!failure_) failure_ = std::move(error);
-  changed_.notify_all();
+  notify();
   throw Error(*failure_);
 }
 
@@ -108,8 +109,27 @@ bool Meeting::is_hopeless(const Round& round) const {
   return false;
 }
 
+void Meeting::notify() {
+  ++changes_;
+  changed_.notify_all();
+}
+
+// Looks for a change for a while, before the thread falls asleep: ranks that do the same work come at once. Where they
+// share cores, they need these for their work.
+void Meeting::spin(std::unique_lock<std::mutex>& lock) {
+  constexpr auto kWhile = std::chrono::microseconds(50);
+  static const unsigned cores = std::thread::hardware_concurrency();
+  if (cores < 2 * is_done_.size()) return;
+  const uint64_t seen = changes_;
+  lock.unlock();
+  const auto begin = std::chrono::steady_clock::now();
+  while (changes_ == seen && std::chrono::steady_clock::now() - begin < kWhile) continue;
+  lock.lock();
+}
+
 template <typename Done>
 void Meeting::wait(std::unique_lock<std::mutex>& lock, const Round& round, Done&& done) {
+  if (!failure_ && !done()) spin(lock);
   const auto limit = std::chrono::duration<double>(deadline_seconds_);
   const bool is_in_time = changed_.wait_for(lock, limit, [&] { return failure_ || done() || is_hopeless(round); });
   if (failure_) throw Error(*failure_);
@@ -157,7 +177,7 @@ void Meeting::meet(int64_t rank, const ops::Collective& collective, const tensor
   round.calls[place] = collective;
   round.parts[place] = mine;
   ++round.arrived;
-  changed_.notify_all();
+  notify();
   wait(lock, round, [&] { return round.arrived == round.members.size(); });
   check_same(round);
   lock.unlock();
@@ -173,7 +193,7 @@ void Meeting::meet(int64_t rank, const ops::Collective& collective, const tensor
   round.has_left.assign(round.members.size(), false);
   round.arrived = round.left = 0;
   ++round.number;
-  changed_.notify_all();
+  notify();
 }
 
 }  // namespace assay::backends

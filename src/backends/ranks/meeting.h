@@ -1,5 +1,6 @@
 #pragma once
 
+#include <atomic>
 #include <condition_variable>
 #include <map>
 #include <memory>
@@ -39,6 +40,8 @@ class Meeting {
 
   void meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine);
+  void notify();
+  void spin(std::unique_lock<std::mutex>& lock);
   template <typename Done>
   void wait(std::unique_lock<std::mutex>& lock, const Round& round, Done&& done);
   // Keeps the error, if it is the first, and throws the one that is kept.
@@ -50,6 +53,7 @@ class Meeting {
   double deadline_seconds_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
+  std::atomic<uint64_t> changes_ = 0;
   std::vector<bool> is_done_;  // by rank
   std::map<std::vector<int64_t>, std::unique_ptr<Round>> rounds_;
   std::vector<std::unique_ptr<Member>> members_;

@@ -114,7 +114,8 @@ class RankedBackend final : public exec::Backend {
   static std::vector<std::string> devices_of(const exec::Settings& settings) {
     std::vector<std::string> devices;
     if (!settings.has(kDevice)) return devices;
-    for (const std::string_view device : split(settings.text(kDevice), ',')) devices.emplace_back(device);
+    const std::string list = settings.text(kDevice);
+    for (const std::string_view device : split(list, ',')) devices.emplace_back(device);
     return devices;
   }
 

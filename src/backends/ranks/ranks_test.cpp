@@ -148,6 +148,33 @@ TEST(Ranks, CollectivesOfACard) {
   for (const int64_t ranks : {2, 4}) check_kinds("card", ranks);
 }
 
+// The tactics of the layers of one rank.
+std::vector<std::string> tactics(const std::string& backend) {
+  const RankedRun run = run_on(backend, 2);
+  const ir::Model model = parsed(model_of("all_reduce", "sum", 2));
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = run.backend->prepare(model, run.options, findings);
+  const std::unique_ptr<exec::Execution> execution = session->make_execution({.profiles = true});
+  const Numbers x(96, 1);
+  const tensor::Shape shape = {32, 3};
+  const exec::Feed feed{"x",
+                        tensor::Datum(tensor::make_tensor(tensor::DType::float32, shape, std::span<const float>(x)))};
+  const std::string name = "y";
+  Outputs outputs;
+  execution->run({&feed, 1}, {&name, 1}, outputs);
+  std::vector<std::string> found;
+  for (const exec::LayerSeconds& layer : execution->profile()) {
+    if (layer.op.starts_with("collective") || layer.op == "DistCollective") found.push_back(layer.op);
+  }
+  return found;
+}
+
+TEST(Ranks, KernelsComputeCollectives) {
+  EXPECT_EQ(tactics("ref"), std::vector<std::string>(3, "DistCollective"));
+  EXPECT_EQ(tactics("engine"), std::vector<std::string>(3, "collective.ranks"));
+  EXPECT_EQ(tactics("card"), std::vector<std::string>(3, "collective.peers"));
+}
+
 TEST(Ranks, EightMeetToo) {
   for (const char* const backend : {"ref", "engine", "card"}) {
     Numbers x(64);

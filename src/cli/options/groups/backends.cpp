@@ -176,7 +176,8 @@ std::map<size_t, std::string> chosen_plans(const Arguments& arguments) {
 std::vector<std::string> chosen_devices(const Arguments& arguments) {
   std::vector<std::string> devices;
   if (!arguments.knows("--device") || !arguments.has("--device")) return devices;
-  for (const std::string_view device : split(arguments.value("--device"), ',')) devices.emplace_back(device);
+  const std::string list = arguments.value("--device");
+  for (const std::string_view device : split(list, ',')) devices.emplace_back(device);
   return devices;
 }
 
