@@ -9,6 +9,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 OPSETS = {"": 13, "ai.onnx.ml": 3, "com.microsoft": 1}
 IR_VERSION = 8
+MOST_IN_ONE_FILE = 1_900_000_000  # bytes
 
 
 class Builder:
@@ -62,7 +63,10 @@ class Builder:
         imports = [helper.make_opsetid(domain, OPSETS[domain]) for domain in sorted({"", *(node.domain for node in self.nodes)})]
         model = helper.make_model(graph, opset_imports=imports)
         model.ir_version = IR_VERSION
-        onnx.save(model, path)
+        if sum(len(weight.raw_data) for weight in self.initializers) > MOST_IN_ONE_FILE:
+            onnx.save(model, path, save_as_external_data=True, location=pathlib.Path(path).stem + ".weights")
+        else:
+            onnx.save(model, path)
         print(pathlib.Path(path).stem, len(self.nodes), "nodes", round(self.giga_macs, 2), "GMAC")
 
 

@@ -58,12 +58,6 @@ Array on_host(const KeptArray& array) {
 
 }  // namespace
 
-std::vector<std::string> Session::output_names() const {
-  std::vector<std::string> names;
-  for (const exec::Port& port : signature().outputs) names.push_back(port.name);
-  return names;
-}
-
 void Collector::accept(std::string_view name, const tensor::Datum& value) {
   if (!value.is_tensor()) fail(ErrorCode::unsupported, "the output `{}` is no tensor", std::string(name));
   const tensor::Tensor& given = value.tensor();

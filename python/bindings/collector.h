@@ -2,21 +2,9 @@
 
 #include <map>
 
-#include "convert.h"
-#include "exec/session.h"
-#include "library/content.h"
+#include "context.h"
 
 namespace assay::python {
-
-// A backend with a model or a plan, and the model for as long as it is used.
-struct Session {
-  std::optional<Model> model;
-  std::unique_ptr<exec::Session> session;
-
-  const exec::Signature& signature() const { return session->signature(); }
-  std::vector<std::string> output_names() const;
-};
-using SessionPtr = std::shared_ptr<Session>;
 
 // Copies values into memory that Python may write, or keeps those that lie on a device.
 class Collector final : public exec::TensorSink {

@@ -1,9 +1,8 @@
-#include <atomic>
-
 #include <unistd.h>
 
 #include "base/error.h"
 #include "collector.h"
+#include "context.h"
 #include "engine/plan/saved_plan.h"
 #include "exec/backend.h"
 #include "exec/feeds.h"
@@ -66,27 +65,6 @@ Array array_at(uintptr_t address, const std::string& type, const std::vector<int
   return {tensor::Tensor(dtype, shape, std::move(storage)), false};
 }
 
-// An execution, and what its runs need. A run that was interrupted goes on with it to its end.
-struct Context {
-  SessionPtr session;
-  std::unique_ptr<exec::Execution> execution;
-  std::atomic<bool> is_busy = false;
-};
-
-// Two threads at once are an error, not a crash.
-class Use {
- public:
-  explicit Use(std::shared_ptr<Context> context) : context_(std::move(context)) {
-    if (context_->is_busy.exchange(true)) fail(ErrorCode::usage, "another thread is using this runner");
-  }
-  ~Use() { context_->is_busy = false; }
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
-
- private:
-  std::shared_ptr<Context> context_;
-};
-
 class Execution {
  public:
   Execution(SessionPtr session, bool profiles)
@@ -108,8 +86,8 @@ class Execution {
       context->execution->bind({});
       context->execution->keep_on_device(keeps);
       context->execution->follow(reads_card ? std::optional(kDefaultStream) : std::nullopt);
-      context->execution->run(exec::check_feeds(context->session->signature(), job->given, findings), job->wanted,
-                              job->collector);
+      const std::vector<exec::Feed> fed = exec::check_feeds(context->session->signature(), job->given, findings);
+      context->run_as_rank([&] { context->execution->run(fed, job->wanted, job->collector); });
     };
     if (may_be_long())
       run_interruptibly(work, reads_card ? AfterStop::wait : AfterStop::leave);
@@ -142,12 +120,21 @@ class Execution {
     const auto work = [this] {
       const Use use(context_);
       Ignore ignore;
-      context_->execution->run(feeds_, wanted_, ignore);
+      context_->run_as_rank([&] { context_->execution->run(feeds_, wanted_, ignore); });
     };
     if (may_be_long())
       run_interruptibly(work, AfterStop::wait);  // it writes to memory of the caller
     else
       unlocked(work);
+  }
+
+  // Runs that follow are the part of this rank; none: they are by themselves.
+  void join(std::shared_ptr<backends::Meeting> meeting, int64_t rank) {
+    const Use use(context_);
+    if (meeting != nullptr && (rank < 0 || rank >= meeting->count()))
+      fail(ErrorCode::usage, "there is no rank {} among {}", rank, meeting->count());
+    context_->meeting = std::move(meeting);
+    context_->rank = rank;
   }
 
   void follow(std::optional<uint64_t> stream) { context_->execution->follow(stream); }
@@ -337,11 +324,15 @@ void bind_sessions(nb::module_& module) {
       .def_prop_ro("inputs", [](const Session& self) { return ports_of(self.signature().inputs); })
       .def_prop_ro("outputs", [](const Session& self) { return ports_of(self.signature().outputs); })
       .def_prop_ro("description", [](const Session& self) { return self.session->description(); });
+  nb::class_<backends::Meeting>(module, "Meeting")
+      .def(nb::init<int64_t, double>(), nb::arg("count"), nb::arg("timeout"))
+      .def_prop_ro("count", &backends::Meeting::count);
   nb::class_<Execution>(module, "Execution")
       .def(nb::init<SessionPtr, bool>(), nb::arg("session"), nb::arg("profiles") = false)
       .def("run", &Execution::run, nb::arg("feeds"), nb::arg("names") = nb::none(), nb::arg("keeps") = false)
       .def("bind_at", &Execution::bind_at)
       .def("run_bound", &Execution::run_bound)
+      .def("join", &Execution::join, nb::arg("meeting").none(), nb::arg("rank") = 0)
       .def("follow", &Execution::follow, nb::arg("stream") = nb::none())
       .def("profile", &Execution::profile)
       .def_prop_ro("seconds", &Execution::seconds);

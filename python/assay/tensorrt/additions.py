@@ -13,7 +13,8 @@ from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.layers.movement import (ICastLayer, IConcatenationLayer, IIdentityLayer, IPaddingLayer,
                                             IReverseSequenceLayer, IShapeLayer, IShuffleLayer, ISqueezeLayer,
                                             IUnsqueezeLayer)
-from assay.tensorrt.layers.named import (IAssertionLayer, IDistCollectiveLayer, IDynamicQuantizeLayer, IMoELayer)
+from assay.tensorrt.layers.collective import IDistCollectiveLayer
+from assay.tensorrt.layers.named import IAssertionLayer, IDynamicQuantizeLayer, IMoELayer
 from assay.tensorrt.layers.places import (IConstantLayer, IFillLayer, IGatherLayer, IGridSampleLayer, INMSLayer,
                                           INonZeroLayer, IOneHotLayer, IResizeLayer, IScatterLayer)
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
@@ -115,8 +116,8 @@ class Additions:
     @checked
     def add_dist_collective(self, input: ITensor, dist_collective_op: CollectiveOperation, reduce_op: ReduceOperation,
                             root: int, groups) -> IDistCollectiveLayer:
-        """Refused."""
-        raise _refused("add_dist_collective", "there is one device only; `assay surgeon shard` makes models for several")
+        """One tensor of all ranks: set `num_ranks`, and give contexts a communicator (assay.tensorrt.ranks)."""
+        return self._add(IDistCollectiveLayer, input, dist_collective_op, reduce_op, root, groups)
 
     @checked
     def add_dynamic_quantize(self, input: ITensor, axis: int, block_size: int, output_type: DataType,

@@ -10,6 +10,7 @@ from assay.tensorrt.debugging import DebugTensors
 from assay.tensorrt.dims import Dims, NoOpContext, is_address
 from assay.tensorrt.interfaces import IRuntimeConfig
 from assay.tensorrt.logger import report
+from assay.tensorrt.ranks import Communicator
 from assay.tensorrt.shapes import Shapes
 
 
@@ -47,6 +48,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     def __init__(self, engine) -> None:
         self._engine = engine
         self._execution = engine._new_execution()
+        self._communicator = None
         self._addresses: dict = {}
         self._allocators: dict = {}
         self._plan = None  # what the next run reads and writes, where that is settled
@@ -72,6 +74,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
     def _renew(self):
         """The engine has other weights."""
         self._execution = self.engine._new_execution()
+        self._join(self._execution)
         self._forget()
 
     def _forget(self):
@@ -114,8 +117,19 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         return self._event
 
     def set_communicator(self, communicator):
-        """False: there is one device."""
-        return self._tell("there is one device only: no communicator is taken")
+        """Runs that follow are the part of one rank (assay.tensorrt.ranks); with None, they are by themselves."""
+        if communicator is not None and not isinstance(communicator, Communicator):
+            return self._tell("ranks are threads of one process: a communicator is one of "
+                              "assay.tensorrt.ranks.communicators(), and none of NCCL")
+        self._communicator = communicator
+        self._join(self._execution)
+        return True
+
+    def _join(self, execution):
+        if self._communicator is None:
+            execution.join(None)
+        else:
+            execution.join(self._communicator._meeting, self._communicator.rank)
 
     def set_aux_streams(self, aux_streams):
         pass
@@ -252,6 +266,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
         if self.profiler is None or self._plan is None:
             return False
         profiled = self.engine._new_execution(True)
+        self._join(profiled)
         if self._is_collected:
             profiled.run(self._feeds(self._plan[0]), self.engine._outputs())
         else:

@@ -47,12 +47,6 @@ class IMoELayer(ILayer):
     set_gated_weights = set_gated_biases = set_quantization_static = set_quantization_dynamic_dbl_q = set_swiglu_params = _refuse
 
 
-class IDistCollectiveLayer(ILayer):
-    """What several devices do with one tensor."""
-
-    _TYPE, _WORD = LayerType.DIST_COLLECTIVE, "DistCollective"
-
-
 class IAttentionBoundaryLayer(ILayer):
     """A layer at the boundary of an attention, which is one layer here."""
 

@@ -1,0 +1,96 @@
+"""Shards and copies on two cards beside one card: the table of docs/ranks.md.
+
+    ranks.py ASSAY [--devices cuda:0,cuda:1] [--folder FOLDER] [--duration SECONDS] [--layers N]
+
+ASSAY is the program. Copies: ResNet-50 with 64 pictures a card, runs in a second of both cards in parts of one card's.
+Tensor parallel: BERT base with a batch of 128, and the decoding step of a model of Llama's shape with 7 B parameters
+(--layers of its 32: all of them are a file of 27 GB), the median time of one card in parts of that of both; and whether the ranks' outputs are those of
+one card within computed tolerances. In float16. Needs two cards.
+"""
+
+import argparse
+import functools
+import json
+import pathlib
+import subprocess
+import sys
+
+import make_models
+from models import convnets, llama, transformers
+
+PAST = 127
+
+
+def decoder(layers):
+    size = llama.Size(layers=layers, width=4096, heads=32, groups=32, inner=11008, past=PAST)
+    return functools.partial(llama.llama, size=size)
+
+
+class Cards:
+    def __init__(self, assay, devices, folder, duration):
+        self.assay, self.devices, self.folder, self.duration = assay, devices, folder, duration
+
+    def call(self, *words):
+        return subprocess.run([str(word) for word in (self.assay, *words)], capture_output=True, text=True, check=False)
+
+    def missing(self):
+        report = self.folder / "doctor.json"
+        self.call("doctor", "--engine", "--json", report)
+        usable = {device["kind"] for device in json.loads(report.read_text())["devices"] if not device.get("problem")}
+        return sorted(set(self.devices) - usable)
+
+    def measure(self, path, *words):
+        report = self.folder / "bench.json"
+        done = self.call("bench", path, "--engine", "--fp16", "--duration", self.duration, "--json", report, *words)
+        if done.returncode:
+            raise RuntimeError((done.stdout + done.stderr).strip().splitlines()[-1])
+        return json.loads(report.read_text())["backends"][0]
+
+    def agree(self, path):
+        done = self.call("run", path, "--shard", "tp:2", "--engine", "--engine", "--fp16", "--device", ",".join(self.devices),
+                         "--tolerance", "auto")
+        return {0: "yes", 1: "no"}.get(done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1])
+
+    def copies(self, path):
+        one = self.measure(path, "--device", self.devices[0])["throughput_qps"]
+        all_ = self.measure(path, "--devices", ",".join(self.devices))["throughput_qps"]
+        return one, all_, all_ / one
+
+    def shards(self, path):
+        one = self.measure(path, "--device", self.devices[0])["latency"]["median"] * 1e3
+        all_ = self.measure(path, "--shard", "tp:2", "--device", ",".join(self.devices))["latency"]["median"] * 1e3
+        return one, all_, one / all_
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("assay", type=pathlib.Path)
+    parser.add_argument("--devices", default="cuda:0,cuda:1")
+    parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/bench/ranks"))
+    parser.add_argument("--duration", type=float, default=3)
+    parser.add_argument("--layers", type=int, default=8)
+    options = parser.parse_args()
+    options.folder.mkdir(parents=True, exist_ok=True)
+    cards = Cards(options.assay.resolve(), options.devices.split(","), options.folder, options.duration)
+    if missing := cards.missing():
+        print(f"two cards are needed, and {', '.join(missing)} cannot be used here", file=sys.stderr)
+        return 3
+    make_models.MODELS |= {
+        "resnet50_b64": functools.partial(convnets.resnet50, batch=64),
+        "bert_base_s128_b128": functools.partial(transformers.bert_base, batch=128),
+        f"llama_7b_{options.layers}": decoder(options.layers),
+    }
+    print("| model | on | one card | both | ratio | same outputs |\n|---|---|---|---|---|---|")
+    path = make_models.make(options.folder, "resnet50_b64")
+    one, both, ratio = cards.copies(path)
+    print(f"| ResNet-50, 64 pictures a card | copies | {one:.1f} runs/s | {both:.1f} runs/s | {ratio:.2f} | |", flush=True)
+    for name, title in (("bert_base_s128_b128", "BERT base, batch 128"),
+                        (f"llama_7b_{options.layers}", f"Llama's shape, 7 B, {options.layers} layers, a decoding step")):
+        path = make_models.make(options.folder, name)
+        one, both, ratio = cards.shards(path)
+        print(f"| {title} | tp:2 | {one:.2f} ms | {both:.2f} ms | {ratio:.2f} | {cards.agree(path)} |", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
