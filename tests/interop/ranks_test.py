@@ -114,6 +114,22 @@ class Ranks(InFolder):
                 self.assertEqual(len(found), 1)
                 numpy.testing.assert_allclose(found[0], whole, rtol=1e-4, atol=1e-5)
 
+    def test_fused_layers(self):
+        """TensorRT's Attention of several ranks is spelled out."""
+        path = self.save(shard_test.attention([("q", "k", "v", "h"), ("h", "k2", "v2", "o")]))
+        random = numpy.random.default_rng(9)
+        feeds = {value.name: random.standard_normal((8, 8, 8), numpy.float32) for value in onnx.load(path).graph.input}
+        numpy.savez(self.path / "feeds.npz", **feeds)
+        whole = onnxruntime.InferenceSession(path).run(None, feeds)[0]
+        for ranks in (2, 4):
+            run(PROGRAM, "multi-device", "shard", path, "--one-shot", "--cp-type", "fused", "--gpus", ranks, "--nb-rank",
+                ranks, "--k-shuffle", "0", "2", "1", "-o", self.path / "s.onnx")
+            for side in ("--engine", "--ref"):
+                run(PROGRAM, "run", self.path / "s.onnx", "--shard", f"ranks:{ranks}", side, "--load-inputs",
+                    self.path / "feeds.npz", "--save-outputs", self.path / "outputs.npz")
+                found = [array for array in numpy.load(self.path / "outputs.npz").values() if array.shape == whole.shape]
+                numpy.testing.assert_allclose(found[0], whole, rtol=1e-4, atol=1e-5)
+
     def test_copies(self):
         model = block()
         model.graph.input[0].type.tensor_type.shape.dim[0].dim_param = "n"

@@ -5,6 +5,7 @@
 
 #include <fmt/ranges.h>
 
+#include "backends/ranks/fused_attention.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "ir/edit.h"
@@ -158,12 +159,14 @@ RankModels take_models(const ir::Model& first, int64_t count, const std::vector<
   }
   ir::Model own = first.copy();
   set_rank_count(own, count);
+  spell_fused_attention(own, count);
   made.models.push_back(std::make_shared<const ir::Model>(std::move(own)));
   for (const std::string& path : paths) {
     Diagnostics findings;
     ir::Model model = onnx::load(path, {}, findings);
     check_same_ports(exec::signature_of(first), exec::signature_of(model), made.models.size());
     set_rank_count(model, count);
+    spell_fused_attention(model, count);
     made.models.push_back(std::make_shared<const ir::Model>(std::move(model)));
   }
   if (paths.empty()) made.models.resize(static_cast<size_t>(count), made.models.front());
