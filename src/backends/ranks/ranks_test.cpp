@@ -191,6 +191,31 @@ TEST(Ranks, EightMeetToo) {
   }
 }
 
+// Parts of many elements are added up in shares, with the bits of a sum at once: also where shares are uneven.
+TEST(Ranks, LargeSumsAreShared) {
+  constexpr size_t kEach = 140'001, kRanks = 4;
+  Numbers x(kEach * kRanks);
+  for (size_t i = 0; i < x.size(); ++i) x[i] = static_cast<float>(static_cast<int>(i * 7919 % 20011) - 10000) / 7;
+  Numbers wanted(kEach);
+  for (size_t i = 0; i < kEach; ++i) wanted[i] = x[i] + x[i + kEach] + x[i + 2 * kEach] + x[i + 3 * kEach];
+  const std::string graph = fmt::format(
+      "g (float[{0},1] x) => (float y) {{ p = DistCollective <collective_operation = \"reduce_scatter\", reduce_op = "
+      "\"max\", nb_rank = 4> (x) s = DistCollective <collective_operation = \"all_reduce\", reduce_op = \"sum\", "
+      "nb_rank = 4> (p) y = DistCollective <collective_operation = \"all_gather\", nb_rank = 4> (s) }}",
+      x.size());
+  const int copies = testing_support::host_driver::copies;
+  const Outputs seen =
+      run_on("card", kRanks).of(parsed(std::string(kHeader) + graph), x, {static_cast<int64_t>(x.size()), 1});
+  ASSERT_EQ(seen.numbers.size(), x.size());
+  constexpr int kFetched = 3 * 4, kGathered = 4 * 4;  // by all ranks
+  EXPECT_EQ(testing_support::host_driver::copies - copies, kFetched + kGathered);
+  for (size_t rank = 0; rank < kRanks; ++rank) {
+    EXPECT_TRUE(
+        std::equal(wanted.begin(), wanted.end(), seen.numbers.begin() + static_cast<std::ptrdiff_t>(rank * kEach)))
+        << rank;
+  }
+}
+
 // Two groups of two: each adds up for itself.
 TEST(Ranks, GroupsMeetForThemselves) {
   for (const char* const backend : {"ref", "engine", "card"}) {

@@ -17,7 +17,9 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMostBlocks = 256;
-constexpr int64_t kMostRanks = 16;  // whose parts a kernel reads
+constexpr int64_t kMostRanks = 16;           // whose parts a kernel reads
+constexpr uint64_t kMostAtOnce = 512 << 10;  // bytes of a part that each rank reads as a whole
+constexpr size_t kCountPlace = 0;            // of the number of elements, among a launch's numbers
 
 // A message of a rank to the others: where its part lies, and when it is there and may be overwritten.
 struct Station {
@@ -54,10 +56,18 @@ struct CollectiveWork {
   int64_t ranks = 0;
 };
 
+// Events of one meeting on one card.
+struct MeetingEvents {
+  explicit MeetingEvents(const std::shared_ptr<const Card>& card) : is_there(card), is_read(card) {}
+  CardEvent is_there;
+  CardEvent is_read;
+};
+
 class CollectiveCall final : public Call {
  public:
-  CollectiveCall(std::shared_ptr<const CollectiveWork> work, std::shared_ptr<const Card> card, const Arguments& given)
-      : work_(std::move(work)), is_there_(card), is_read_(card), arguments_(given) {}
+  CollectiveCall(std::shared_ptr<const CollectiveWork> work, const std::shared_ptr<const Card>& card,
+                 const Arguments& given)
+      : work_(std::move(work)), first_(card), second_(card), arguments_(given) {}
 
   void rebind(const Arguments& arguments) override { arguments_ = arguments; }
 
@@ -67,24 +77,17 @@ class CollectiveCall final : public Call {
     const ops::Collective collective = ops::collective_of(work_->node, work_->in.dtype, work_->in.dims, ranks);
     const ops::Combination combination =
         ops::combination_of(collective, ranks.rank(), static_cast<uint64_t>(work_->in.count()));
-    own.record(is_there_.get());
-    const Station mine{&own.card(), arguments_.inputs[0].value, is_there_.get(), is_read_.get()};
-    std::vector<Station> stations;
-    ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
-      for (const tensor::Tensor& part : parts) stations.push_back(as_station(part));
-      for (const Station& station : stations) {
-        own.card().reach(*station.card);
-        if (station.is_there != mine.is_there) own.wait_for(station.is_there);
-      }
-      combination.reduces ? reduce(own, stations, combination.pieces.front()) : move(own, stations, combination.pieces);
-      own.record(mine.is_read);
+    const Address in = arguments_.inputs[0], out = arguments_.outputs[0];
+    if (shares_sum(collective)) return share_sum(own, ranks, collective);
+    meet(own, ranks, collective, in, first_, [&](const Stations& stations) {
+      combination.reduces ? reduce(own, stations, combination.pieces.front(), out)
+                          : move(own, stations, combination.pieces, out);
     });
-    for (const Station& station : stations) {
-      if (station.is_read != mine.is_read) own.wait_for(station.is_read);
-    }
   }
 
  private:
+  using Stations = std::vector<Station>;
+
   static tensor::Tensor as_tensor(const Station& station) {
     std::vector<std::byte> bytes(sizeof station);
     std::memcpy(bytes.data(), &station, sizeof station);
@@ -98,21 +101,78 @@ class CollectiveCall final : public Call {
 
   uint64_t element_bytes() const { return tensor::bit_width(work_->in.dtype) / 8; }
 
-  void reduce(LaunchQueue& queue, const std::vector<Station>& stations, const ops::Piece& piece) const {
+  // Lets `read` add work that reads what all ranks have at the places that they name. What follows in the queue may
+  // overwrite this rank's own.
+  void meet(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& collective, Address part,
+            const MeetingEvents& events, FunctionRef<void(const Stations& stations)> read) const {
+    queue.record(events.is_there.get());
+    const Station mine{&queue.card(), part.value, events.is_there.get(), events.is_read.get()};
+    Stations stations;
+    ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
+      for (const tensor::Tensor& given : parts) stations.push_back(as_station(given));
+      for (const Station& station : stations) {
+        queue.card().reach(*station.card);
+        if (station.is_there != mine.is_there) queue.wait_for(station.is_there);
+      }
+      read(stations);
+      queue.record(mine.is_read);
+    });
+    for (const Station& station : stations) {
+      if (station.is_read != mine.is_read) queue.wait_for(station.is_read);
+    }
+  }
+
+  // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
+  bool shares_sum(const ops::Collective& collective) const {
+    const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
+    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > kMostAtOnce;
+  }
+
+  // The shares of all ranks begin at multiples of what a kernel's thread takes at once.
+  std::vector<ops::Piece> shares(size_t members) const {
+    const auto count = static_cast<uint64_t>(work_->in.count());
+    constexpr uint64_t kUnit = 64;
+    const uint64_t each = (count / members + kUnit) / kUnit * kUnit;
+    std::vector<ops::Piece> pieces;
+    for (size_t i = 0; i < members; ++i) {
+      const uint64_t begin = std::min(count, i * each);
+      pieces.push_back({i, begin, std::min(count, begin + each) - begin});
+    }
+    return pieces;
+  }
+
+  void share_sum(LaunchQueue& queue, ops::Ranks& ranks, ops::Collective collective) const {
+    const std::vector<ops::Piece> pieces = shares(collective.members.size());
+    const auto own =
+        static_cast<size_t>(std::ranges::find(collective.members, ranks.rank()) - collective.members.begin());
+    const Address out = arguments_.outputs[0];
+    meet(queue, ranks, collective, arguments_.inputs[0], first_, [&](const Stations& stations) {
+      reduce(queue, stations, pieces[own], out + pieces[own].begin * element_bytes());
+    });
+    collective.name += " (sums of others)";
+    meet(queue, ranks, collective, out, second_, [&](const Stations& stations) {
+      for (const ops::Piece& piece : pieces) {
+        if (piece.part != own) move(queue, stations, {piece}, out + piece.begin * element_bytes());
+      }
+    });
+  }
+
+  void reduce(LaunchQueue& queue, const Stations& stations, const ops::Piece& piece, Address out) const {
     if (static_cast<int64_t>(stations.size()) != work_->ranks) {
       fail(ErrorCode::shape, "{} ranks meet where the model is made for {}", stations.size(), work_->ranks);
     }
-    std::vector<uint64_t> addresses = {arguments_.outputs[0].value};
+    if (piece.count == 0) return;
+    std::vector<uint64_t> addresses = {out.value};
     for (const Station& station : stations) addresses.push_back(station.part + piece.begin * element_bytes());
-    const std::vector<int32_t>& numbers = work_->launch->numbers;
+    std::vector<int32_t> numbers = work_->launch->numbers;
+    numbers[kCountPlace] = static_cast<int32_t>(piece.count);
     std::vector<std::byte> parameters((addresses.size() * 8 + numbers.size() * 4 + 7) / 8 * 8);
     std::memcpy(parameters.data(), addresses.data(), addresses.size() * 8);
     std::memcpy(parameters.data() + addresses.size() * 8, numbers.data(), numbers.size() * 4);
     queue.add(*work_->launch, parameters);
   }
 
-  void move(LaunchQueue& queue, const std::vector<Station>& stations, const std::vector<ops::Piece>& pieces) const {
-    Address to = arguments_.outputs[0];
+  void move(LaunchQueue& queue, const Stations& stations, const std::vector<ops::Piece>& pieces, Address to) const {
     for (const ops::Piece& piece : pieces) {
       const Address from{stations[piece.part].part + piece.begin * element_bytes()};
       queue.copy_from_any(from, to, piece.count * element_bytes());
@@ -121,8 +181,8 @@ class CollectiveCall final : public Call {
   }
 
   std::shared_ptr<const CollectiveWork> work_;
-  CardEvent is_there_;
-  CardEvent is_read_;
+  MeetingEvents first_;
+  MeetingEvents second_;
   Arguments arguments_;
 };
 
