@@ -11,6 +11,7 @@ namespace assay::backends {
 namespace {
 
 constexpr double kMostGrace = 5;  // seconds that ranks have to end when one has failed
+constexpr double kAlike = 0.2;    // of them before they are stopped
 
 }  // namespace
 
@@ -54,13 +55,13 @@ struct Crew::State {
       meeting.leave(rank);
       return;
     } catch (const Error& error) {
-      if (!meeting.failure()) meeting.fail_by(rank, error);
+      const bool is_ended = error.code() == ErrorCode::cancelled && meeting.failure();
+      if (!is_ended && !meeting.was_released(rank)) meeting.fail_by(rank, error);
     } catch (const std::bad_alloc&) {
       meeting.fail_by(rank, Error(ErrorCode::limit, "there is not enough memory for it"));
     } catch (const std::exception& error) {
       meeting.fail_by(rank, Error(ErrorCode::backend, error.what()));
     }
-    std::stop_source(stop).request_stop();
   }
 };
 
@@ -96,6 +97,9 @@ void Crew::run(const std::function<void(int64_t rank)>& work) {
   const auto is_done = [&] { return state.running == 0; };
   constexpr auto kLook = std::chrono::milliseconds(20);
   while (!state.changed.wait_for(lock, kLook, is_done) && !state.meeting.failure()) continue;
+  // Ranks that fail likewise may do so, so that it is always the lowest one that is named.
+  const bool is_over = state.changed.wait_for(lock, std::chrono::duration<double>(kAlike), is_done);
+  if (!is_over) state.stop.request_stop();
   const auto grace = std::chrono::duration<double>(std::min(kMostGrace, state.deadline));
   state.is_broken = !state.changed.wait_for(lock, grace, is_done);
   if (!state.is_broken) state.work = nullptr;

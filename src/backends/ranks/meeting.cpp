@@ -30,7 +30,18 @@ class Meeting::Member final : public ops::Ranks {
   int64_t count() const override { return meeting_.count(); }
   void meet(const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine) override {
-    meeting_.meet(rank_, collective, mine, combine);
+    bool is_own = false;  // what fails
+    const auto combine_own = [&](std::span<const tensor::Tensor> parts) {
+      is_own = true;
+      combine(parts);
+      is_own = false;
+    };
+    try {
+      meeting_.meet(rank_, collective, mine, combine_own);
+    } catch (const Error&) {
+      if (!is_own) meeting_.release(rank_);
+      throw;
+    }
   }
 
  private:
@@ -39,7 +50,9 @@ class Meeting::Member final : public ops::Ranks {
 };
 
 Meeting::Meeting(int64_t count, double deadline_seconds)
-    : deadline_seconds_(deadline_seconds), is_done_(static_cast<size_t>(count)) {
+    : deadline_seconds_(deadline_seconds),
+      is_done_(static_cast<size_t>(count)),
+      is_released_(static_cast<size_t>(count)) {
   for (int64_t number = 0; number < count; ++number) members_.push_back(std::make_unique<Member>(*this, number));
 }
 
@@ -49,7 +62,9 @@ void Meeting::begin() {
   const std::scoped_lock lock(mutex_);
   rounds_.clear();
   failure_.reset();
+  failed_rank_.reset();
   std::fill(is_done_.begin(), is_done_.end(), false);
+  std::fill(is_released_.begin(), is_released_.end(), false);
 }
 
 ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>(number)]; }
@@ -62,15 +77,28 @@ void Meeting::leave(int64_t rank) {
 
 void Meeting::fail_by(int64_t rank, Error error) {
   const std::scoped_lock lock(mutex_);
-  if (!failure_) failure_ = error.add_frame(fmt::format("rank {}", rank));
+  if (!failure_ || (failed_rank_ && rank < *failed_rank_)) {
+    failure_ = error.add_frame(fmt::format("rank {}", rank));
+    failed_rank_ = rank;
+  }
   is_done_[static_cast<size_t>(rank)] = true;
   notify();
+}
+
+void Meeting::release(int64_t rank) {
+  const std::scoped_lock lock(mutex_);
+  is_released_[static_cast<size_t>(rank)] = true;
 }
 
 void Meeting::cancel() {
   const std::scoped_lock lock(mutex_);
   if (!failure_) failure_ = Error(ErrorCode::cancelled, "the run was stopped");
   notify();
+}
+
+bool Meeting::was_released(int64_t rank) const {
+  const std::scoped_lock lock(mutex_);
+  return is_released_[static_cast<size_t>(rank)];
 }
 
 std::optional<Error> Meeting::failure() const {

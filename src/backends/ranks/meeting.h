@@ -26,11 +26,13 @@ class Meeting {
   ops::Ranks& rank(int64_t number);
   // The run of a rank has come to its end: what others still expect of it, it will not do.
   void leave(int64_t rank);
-  // A rank has failed by itself. Ranks that wait are released.
+  // A rank has failed by itself. Ranks that wait are released. Of several, the lowest one counts.
   void fail_by(int64_t rank, Error error);
+  // True if a rank was told at a collective that the run has ended: what it fails by is not its own fault.
+  bool was_released(int64_t rank) const;
   // Ends the run of all, because of the caller.
   void cancel();
-  // The first failure of this run.
+  // The failure that ends this run.
   std::optional<Error> failure() const;
   int64_t count() const { return static_cast<int64_t>(is_done_.size()); }
 
@@ -40,6 +42,7 @@ class Meeting {
 
   void meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine);
+  void release(int64_t rank);
   void notify();
   void spin(std::unique_lock<std::mutex>& lock);
   template <typename Done>
@@ -57,7 +60,9 @@ class Meeting {
   std::vector<bool> is_done_;  // by rank
   std::map<std::vector<int64_t>, std::unique_ptr<Round>> rounds_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::vector<bool> is_released_;  // by rank
   std::optional<Error> failure_;
+  std::optional<int64_t> failed_rank_;  // by which it is
 };
 
 }  // namespace assay::backends

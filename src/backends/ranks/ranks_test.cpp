@@ -250,6 +250,37 @@ TEST(Ranks, AloneARankIsRefused) {
   EXPECT_EQ(run_on("ref", 4).error_of(graph), "the DistCollective node of `y` is made for 2 ranks, and 4 run");
 }
 
+TEST(Ranks, NodesThatMakeNoSenseAreRefused) {
+  const auto refusal = [](const std::string& node) {
+    std::string all;
+    for (const char* const backend : {"ref", "engine"}) {
+      const std::string line = run_on(backend, 2).error_of("g (float[8,2] x) => (float y) { " + node + " }");
+      EXPECT_TRUE(all.empty() || line == all) << line << "\n" << all;
+      all = line;
+    }
+    return all;
+  };
+  const std::string sum = "collective_operation = \"all_reduce\", reduce_op = ";
+  const std::pair<std::string, std::string> rows[] = {
+      {"y = DistCollective <" + sum + "\"sum\"> ()", "expected one input and one output"},
+      {"y, z = DistCollective <" + sum + "\"sum\"> (x)", "expected one input and one output"},
+      {"s = SequenceConstruct(x) y = DistCollective <" + sum + "\"sum\"> (s)", "expected a tensor of numbers"},
+      {"s = Cast <to = 8> (x) y = DistCollective <" + sum + "\"sum\"> (s)", "expected a tensor of numbers"},
+      {"y = DistCollective (x)", "collective_operation"},
+      {"y = DistCollective <" + sum + "\"mean\"> (x)", "all_reduce by `mean`; expected one of sum"},
+      {"y = DistCollective <collective_operation = \"all\"> (x)", "`all` is no collective"},
+      {"y = DistCollective <" + sum + "\"sum\", group_size = 3> (x)", "2 ranks cannot be put into groups of 3"},
+      {"y = DistCollective <" + sum + "\"sum\", groups = [0, 7]> (x)", "its groups name rank 7"},
+      {"y = DistCollective <" + sum + "\"sum\", groups = [0]> (x)", "rank 1 is in no group of it"},
+      {"y = DistCollective <collective_operation = \"broadcast\", root = 5> (x)", "the root 5 is not among its ranks"},
+      {"i = ReduceSum <keepdims = 0> (x) y = DistCollective <collective_operation = \"all_gather\"> (i)",
+       "works along the first dim"},
+  };
+  for (const auto& [node, expected] : rows) {
+    EXPECT_NE(refusal(node).find(expected), std::string::npos) << node << ": " << refusal(node);
+  }
+}
+
 // The models of two ranks, the second one in a file.
 std::string error_of_two(const std::string& first, const std::string& second) {
   const TemporaryFolder folder;

@@ -110,6 +110,7 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
 
 int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("--gen-script");
+  if (arguments.has("--shard")) fail(ErrorCode::unsupported, "--gen-script: ranks cannot be written as a script");
   if (words.request.integers)
     fail(ErrorCode::unsupported, "--gen-script: the model of --int8 or --weights cannot be written as a script");
   const std::string script = run_script(words, arguments, printable(environment.command_line));

@@ -40,6 +40,11 @@ void check_words(const Node& node) {
 }
 
 void infer_dist_collective(Infer& node) {
+  if (node.input_count() != 1 || !node.has(0) || node.output_count() != 1 || !node.wants(0))
+    fail(ErrorCode::shape, "expected one input and one output");
+  const Type& type = node.type(0);
+  if (type.known && (!type.is_tensor() || type.dtype == DType::string))
+    fail(ErrorCode::shape, "expected a tensor of numbers");
   check_words(node);
   node.set_dtype(0, node.dtype(0));
   if (!node.is_ranked(0)) return;
@@ -106,6 +111,7 @@ Shape made_shape(const Shape& operand, const Collective& collective) {
 }
 
 void eval_dist_collective(Eval& node) {
+  if (!node.datum(0).is_tensor()) fail(ErrorCode::shape, "expected a tensor of numbers");
   Ranks& ranks = current_ranks();
   const Tensor& operand = node.tensor_in(0);
   const Collective collective = collective_of(node, operand.dtype(), operand.shape(), ranks);
