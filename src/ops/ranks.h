@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -43,6 +44,10 @@ class Ranks {
   virtual ~Ranks() = default;
   virtual int64_t rank() const = 0;
   virtual int64_t count() const = 0;
+  // True if the user wants a library for collectives between cards where it serves them best.
+  virtual bool uses_library() const { return false; }
+  // Data that members share as long as they are there: the first of them makes it while they meet.
+  virtual std::shared_ptr<void>& shared(const std::vector<int64_t>& members) = 0;
   // Waits until all members have come with their tensors, shows these to `combine` in the order of members, and returns
   // when all members have looked at them. Error names the rank that does not come, or that came with something else.
   virtual void meet(const Collective& collective, const tensor::Tensor& mine,

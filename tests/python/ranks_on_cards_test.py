@@ -45,6 +45,45 @@ def test_shards_on_two_cards_and_on_one():
     assert "engine-cuda-tp2-runner" in text and "engine-cuda-runner" in text, text
 
 
+def test_nccl_where_it_is_asked_for():
+    """Cards that cannot read each other's memory exchange elements by NCCL, which a library of the tests stands in for."""
+    model, *shapes = saved_model()
+    words = ["run", model, "--shard", "tp:2", "--engine", "--ref", "--tolerance", "auto", *shapes, "--rank-transport", "nccl"]
+    nccl = {"ASSAY_NCCL": os.path.join(os.environ["ASSAY_BIN_DIR"], "libhost_nccl.so"), "ASSAY_HOST_NO_PEERS": "1"}
+    assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:1", **nccl)
+    assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:1")  # small sums of cards that can
+    assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:0", **nccl)  # one card reads its own memory
+    text = assay(*words, "--device", "cuda:0,cuda:1", expected=3, **{**nccl, "ASSAY_HOST_NCCL_VERSION": "21205"})
+    assert "is NCCL 2.12.5; from 2.18 on and before 3 is needed" in text and "rank 0" in text, text
+    text = assay(*words, "--device", "cuda:0,cuda:1", expected=3, **{**nccl, "ASSAY_NCCL": "/nowhere/libnccl.so.2"})
+    assert "rank 0" in text and "NCCL" in text, text
+    line = assay(*words[:-2], "--device", "cuda:0,cuda:1", expected=3, ASSAY_HOST_NO_PEERS="1")
+    assert "(--rank-transport)" in line, line
+
+
+def large_sums():
+    """The rows of each rank, added up, and put together again: 600 KB each."""
+    def node(name, given, made, reduction="none"):
+        return helper.make_node("DistCollective", [given], [made], collective_operation=name, reduce_op=reduction, nb_rank=2)
+
+    nodes = [node("reduce_scatter", "x", "p", "sum"), node("all_reduce", "p", "s", "sum"), node("all_gather", "s", "y")]
+    ports = [[helper.make_tensor_value_info(name, TensorProto.FLOAT, shape)] for name, shape in (("x", (300, 1000)), ("y", None))]
+    graph = helper.make_graph(nodes, "g", *ports)
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "sums.onnx")
+    return "sums.onnx"
+
+
+def test_large_sums_by_nccl():
+    words = ["run", large_sums(), "--shard", "ranks:2", "--engine"]
+    assay(*words, "--device", "cpu", "--save-outputs", "cpu.json", "--save-inputs", "inputs.json")
+    library = os.path.join(os.environ["ASSAY_BIN_DIR"], "libhost_nccl.so")
+    for transport in ("peers", "nccl"):
+        assay(*words, "--device", "cuda:0,cuda:1", "--rank-transport", transport, "--load-inputs", "inputs.json",
+              "--load-outputs", "cpu.json", "--atol", "0", "--rtol", "0", ASSAY_NCCL=library)
+    text = assay(*words, "--device", "cuda:0,cuda:0", "--rank-transport", "nccl", expected=3, ASSAY_NCCL=library)
+    assert "NCCL needs a card for each rank, and cuda:0 has several" in text, text
+
+
 def test_runs_have_the_same_bits():
     model, *shapes = saved_model()
     assay("debug", "repeat", model, "--same", "--until", "8", "--shard", "tp:2", "--engine", "--device", "cuda:0,cuda:1", *shapes)

@@ -16,7 +16,8 @@ constexpr double kAlike = 0.2;    // of them before they are stopped
 }  // namespace
 
 struct Crew::State {
-  State(int64_t count, double deadline_seconds) : meeting(count, deadline_seconds), deadline(deadline_seconds) {}
+  State(int64_t count, double deadline_seconds, bool uses_library)
+      : meeting(count, deadline_seconds, uses_library), deadline(deadline_seconds) {}
 
   Meeting meeting;
   double deadline;
@@ -65,7 +66,8 @@ struct Crew::State {
   }
 };
 
-Crew::Crew(int64_t count, double deadline_seconds) : state_(std::make_shared<State>(count, deadline_seconds)) {
+Crew::Crew(int64_t count, double deadline_seconds, bool uses_library)
+    : state_(std::make_shared<State>(count, deadline_seconds, uses_library)) {
   for (int64_t rank = 0; rank < count; ++rank) {
     state_->threads.emplace_back([state = state_, rank] { state->serve(rank); });
   }

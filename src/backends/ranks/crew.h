@@ -10,7 +10,7 @@ namespace assay::backends {
 // A thread for each rank, which waits for work.
 class Crew {
  public:
-  Crew(int64_t count, double deadline_seconds);
+  Crew(int64_t count, double deadline_seconds, bool uses_library);
   ~Crew();
   Crew(const Crew&) = delete;
   Crew& operator=(const Crew&) = delete;

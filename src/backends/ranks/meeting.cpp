@@ -28,9 +28,14 @@ class Meeting::Member final : public ops::Ranks {
   Member(Meeting& meeting, int64_t rank) : meeting_(meeting), rank_(rank) {}
   int64_t rank() const override { return rank_; }
   int64_t count() const override { return meeting_.count(); }
+  bool uses_library() const override { return meeting_.uses_library_; }
+  std::shared_ptr<void>& shared(const std::vector<int64_t>& members) override {
+    const std::scoped_lock lock(meeting_.mutex_);
+    return meeting_.shared_[members];
+  }
   void meet(const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine) override {
-    bool is_own = false;  // what fails
+    bool is_own = false;  // a fault of the rank
     const auto combine_own = [&](std::span<const tensor::Tensor> parts) {
       is_own = true;
       combine(parts);
@@ -49,8 +54,9 @@ class Meeting::Member final : public ops::Ranks {
   int64_t rank_;
 };
 
-Meeting::Meeting(int64_t count, double deadline_seconds)
+Meeting::Meeting(int64_t count, double deadline_seconds, bool uses_library)
     : deadline_seconds_(deadline_seconds),
+      uses_library_(uses_library),
       is_done_(static_cast<size_t>(count)),
       is_released_(static_cast<size_t>(count)) {
   for (int64_t number = 0; number < count; ++number) members_.push_back(std::make_unique<Member>(*this, number));

@@ -18,7 +18,7 @@ namespace assay::backends {
 // run of all; the first failure is kept.
 class Meeting {
  public:
-  Meeting(int64_t count, double deadline_seconds);
+  Meeting(int64_t count, double deadline_seconds, bool uses_library = false);
   ~Meeting();
 
   // Before a run, while no rank runs.
@@ -54,12 +54,14 @@ class Meeting {
   bool is_hopeless(const Round& round) const;
 
   double deadline_seconds_;
+  bool uses_library_;
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<uint64_t> changes_ = 0;
   std::vector<bool> is_done_;  // by rank
   std::map<std::vector<int64_t>, std::unique_ptr<Round>> rounds_;
   std::vector<std::unique_ptr<Member>> members_;
+  std::map<std::vector<int64_t>, std::shared_ptr<void>> shared_;
   std::vector<bool> is_released_;  // by rank
   std::optional<Error> failure_;
   std::optional<int64_t> failed_rank_;  // by which it is

@@ -90,6 +90,7 @@ class RankedBackend final : public exec::Backend {
   RankSettings settings_of(const exec::Settings& settings) const {
     RankSettings ranks = {.words = words_, .paths = settings.list("rank-models"), .devices = devices_of(settings)};
     ranks.deadline_seconds = deadline_of(settings.text("rank-timeout"));
+    ranks.uses_library = settings.text("rank-transport") == "nccl";
     if (ranks.devices.size() > 1 && static_cast<int64_t>(ranks.devices.size()) != words_.count) {
       throw Error(ErrorCode::unsupported, fmt::format("{} ranks need as many devices, or one for all; {} are named",
                                                       words_.count, ranks.devices.size()))

@@ -18,6 +18,7 @@ struct RankSessions {
   RankModels models;
   std::vector<std::unique_ptr<exec::Session>> sessions;
   exec::Signature signature;
+  RankSettings settings;
 
   int64_t count() const { return static_cast<int64_t>(sessions.size()); }
   const RankValue& at(std::string_view name) const {
@@ -39,8 +40,9 @@ class RankValues final : public exec::TensorSink {
 
 class RankedExecution final : public exec::Execution {
  public:
-  RankedExecution(std::shared_ptr<const RankSessions> ranks, const exec::ExecutionOptions& options, double deadline)
-      : ranks_(std::move(ranks)), crew_(ranks_->count(), deadline) {
+  RankedExecution(std::shared_ptr<const RankSessions> ranks, const exec::ExecutionOptions& options)
+      : ranks_(std::move(ranks)),
+        crew_(ranks_->count(), ranks_->settings.deadline_seconds, ranks_->settings.uses_library) {
     const auto made = std::make_shared<std::vector<std::unique_ptr<exec::Execution>>>();
     for (const auto& session : ranks_->sessions) made->push_back(session->make_execution(options));
     executions_ = made;
@@ -108,8 +110,8 @@ class RankedExecution final : public exec::Execution {
 
 class RankedSession final : public exec::Session {
  public:
-  RankedSession(std::shared_ptr<const RankSessions> ranks, std::string description, unsigned threads, double deadline)
-      : ranks_(std::move(ranks)), description_(std::move(description)), threads_(threads), deadline_(deadline) {}
+  RankedSession(std::shared_ptr<const RankSessions> ranks, std::string description, unsigned threads)
+      : ranks_(std::move(ranks)), description_(std::move(description)), threads_(threads) {}
 
   const exec::Signature& signature() const override { return ranks_->signature; }
   std::string description() const override { return description_; }
@@ -125,14 +127,13 @@ class RankedSession final : public exec::Session {
     const unsigned all = options.threads != 0 ? options.threads : threads_ != 0 ? threads_ : thread_count();
     own.threads = std::max(1U, all / static_cast<unsigned>(ranks_->count()));
     own.times_device = own.times_additions = false;
-    return std::make_unique<RankedExecution>(ranks_, own, deadline_);
+    return std::make_unique<RankedExecution>(ranks_, own);
   }
 
  private:
   std::shared_ptr<const RankSessions> ranks_;
   std::string description_;
   unsigned threads_;
-  double deadline_;
 };
 
 exec::SessionOptions options_of(const exec::SessionOptions& all, const RankSettings& ranks, const RankModels& models,
@@ -181,6 +182,7 @@ std::unique_ptr<exec::Session> make_ranked_session(const exec::Backend& backend,
   auto made = std::make_shared<RankSessions>();
   made->models = make_rank_models(model, ranks.words, ranks.paths);
   made->signature = exec::signature_of(model);
+  made->settings = ranks;
   for (size_t rank = 0; rank < made->models.models.size(); ++rank) {
     Diagnostics told_before;
     Diagnostics& told = rank == 0 ? findings : told_before;
@@ -189,8 +191,7 @@ std::unique_ptr<exec::Session> make_ranked_session(const exec::Backend& backend,
                [&] { made->sessions.push_back(backend.prepare(*made->models.models[rank], own, told)); });
   }
   std::string description = made->sessions.front()->description();
-  return std::make_unique<RankedSession>(std::move(made), std::move(description), options.threads,
-                                         ranks.deadline_seconds);
+  return std::make_unique<RankedSession>(std::move(made), std::move(description), options.threads);
 }
 
 }  // namespace assay::backends

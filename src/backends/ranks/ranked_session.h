@@ -13,6 +13,7 @@ struct RankSettings {
   std::vector<std::string> paths;    // models of the ranks behind the first
   std::vector<std::string> devices;  // one for each rank; empty: as the settings of the backend say
   double deadline_seconds = 0;       // of each collective
+  bool uses_library = false;         // ops::Ranks::uses_library()
 };
 
 // A session of the whole model, which ranks run together, each with a session of the backend.

@@ -10,6 +10,7 @@ namespace {
 
 constexpr std::string_view kShard = "--shard";
 constexpr std::string_view kTimeout = "--rank-timeout";
+constexpr std::string_view kTransport = "--rank-transport";
 constexpr std::string_view kModels = "--rank-models";
 constexpr std::string_view kRanks = "ranks";
 
@@ -34,6 +35,11 @@ OptionGroup ranks_group() {
                 .help = "with ranks:N: the models of the ranks behind the first one, which may also stand behind MODEL "
                         "with --shard ranks",
                 .is_file = true},
+               {.names = {kTransport},
+                .choices = {"peers", "nccl"},
+                .default_value = "peers",
+                .help = "how ranks on cards exchange elements: by kernels that read the memory of other cards, or, "
+                        "above 512 KB and where cards cannot read it, by NCCL of the user's Python or the system"},
                {.names = {kTimeout},
                 .metavar = "SECONDS",
                 .default_value = "120",
@@ -77,6 +83,7 @@ void set_rank_settings(const Arguments& arguments, exec::Settings& settings) {
   if (!(seconds > 0 && seconds <= 1e6))
     fail(ErrorCode::usage, "{}: expected seconds above 0, seen `{}`", kTimeout, printable(arguments.value(kTimeout)));
   settings.set("rank-timeout", {fmt::format("{}", seconds)});
+  settings.set("rank-transport", {arguments.value(kTransport)});
   if (arguments.has(kModels)) settings.set("rank-models", arguments.values(kModels));
 }
 

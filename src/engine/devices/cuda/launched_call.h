@@ -40,6 +40,8 @@ class LaunchQueue : public Queue {
   // Work that is added from now on begins when what was recorded, of any card, is done.
   virtual void wait_for(Event event) = 0;
   virtual void add(const Launch& launch, const std::vector<std::byte>& parameters) = 0;
+  // The stream that does the work, for a library that adds more; all work before is added.
+  virtual Stream stream() = 0;
   // From a place of any card that this one reaches.
   virtual void copy_from_any(Address from, Address to, uint64_t bytes) = 0;
 };

@@ -75,6 +75,10 @@ class CardQueue final : public LaunchQueue {
     flush();
     launch(given, parameters, target_);
   }
+  Stream stream() override {
+    flush();
+    return target_;
+  }
   void copy_from_any(Address from, Address to, uint64_t bytes) override {
     if (bytes == 0) return;
     flush();

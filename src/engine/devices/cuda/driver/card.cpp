@@ -72,16 +72,23 @@ bool Card::take_fault() const {
   return true;
 }
 
+bool Card::can_reach(const Card& other) const {
+  if (other.device_ == device_) return true;
+  enter();
+  int can_reach = 0;
+  driver_.check(api().device_reaches(&can_reach, device_, other.device_), "a fact about two cards");
+  return can_reach != 0;
+}
+
 void Card::reach(const Card& other) const {
   if (other.device_ == device_) return;
   const std::scoped_lock lock(mutex_);
   if (reached_.contains(other.context_)) return;
-  enter();
-  int can_reach = 0;
-  driver_.check(api().device_reaches(&can_reach, device_, other.device_), "a fact about two cards");
-  if (can_reach == 0) {
-    fail(ErrorCode::unsupported, "cuda:{} cannot read the memory of cuda:{}: there is no peer access between them",
-         number_, other.number_);
+  if (!can_reach(other)) {
+    throw Error(ErrorCode::unsupported,
+                fmt::format("cuda:{} cannot read the memory of cuda:{}: there is no peer access between them", number_,
+                            other.number_))
+        .remedied_by("rank_transport");
   }
   const Result result = api().peer_enable(other.context_, 0);
   if (result != kPeerIsEnabled) driver_.check(result, fmt::format("peer access to cuda:{}", other.number_));

@@ -46,6 +46,8 @@ class Card : public std::enable_shared_from_this<Card> {
   void give_back(const HostBlock& block) const;
   uint64_t free_bytes() const;
   uint64_t memory_bytes() const;
+  // True if its kernels can read the memory of another.
+  bool can_reach(const Card& other) const;
   // Lets kernels and copies of this card read the memory of another. Error (unsupported): it cannot.
   void reach(const Card& other) const;
   // A number that kernels set when they meet an index that is out of range; take_fault() also clears it.

@@ -7,6 +7,7 @@
 
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/launched_call.h"
+#include "engine/devices/cuda/nccl/library.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
 #include "ops/ranks.h"
@@ -78,6 +79,10 @@ class CollectiveCall final : public Call {
     const ops::Combination combination =
         ops::combination_of(collective, ranks.rank(), static_cast<uint64_t>(work_->in.count()));
     const Address in = arguments_.inputs[0], out = arguments_.outputs[0];
+    if (ranks.uses_library()) {
+      if (!is_decided_) decide(own, ranks, collective);
+      if (communicators_) return run_in_library(own, ranks, collective, combination);
+    }
     if (shares_sum(collective)) return share_sum(own, ranks, collective);
     meet(own, ranks, collective, in, first_, [&](const Stations& stations) {
       combination.reduces ? reduce(own, stations, combination.pieces.front(), out)
@@ -120,6 +125,62 @@ class CollectiveCall final : public Call {
     for (const Station& station : stations) {
       if (station.is_read != mine.is_read) queue.wait_for(station.is_read);
     }
+  }
+
+  // Finds out if the library serves better, the same on all ranks, and makes communicators if there are none yet.
+  void decide(const LaunchQueue& queue, ops::Ranks& ranks, ops::Collective collective) {
+    const std::vector<int64_t> members = collective.members;
+    const Station mine{&queue.card(), 0, nullptr, nullptr};
+    bool is_wanted = false;
+    collective.name += " (cards)";
+    ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
+      std::vector<const Card*> cards;
+      for (const tensor::Tensor& given : parts) cards.push_back(as_station(given).card);
+      const bool is_large = work_->in.size_bytes() > kMostAtOnce;
+      is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
+      std::shared_ptr<void>& made = ranks.shared(members);
+      if (is_wanted && !made && members.front() == ranks.rank()) made = make_communicators(cards);
+    });
+    if (is_wanted) communicators_ = std::static_pointer_cast<nccl::Communicators>(ranks.shared(members));
+    is_decided_ = true;
+  }
+
+  static bool reach_each_other(const std::vector<const Card*>& cards) {
+    return std::ranges::all_of(cards, [&](const Card* card) {
+      return std::ranges::all_of(cards, [&](const Card* other) { return card->can_reach(*other); });
+    });
+  }
+
+  static std::shared_ptr<nccl::Communicators> make_communicators(const std::vector<const Card*>& cards) {
+    std::vector<int> numbers;
+    for (const Card* const card : cards) {
+      if (std::ranges::find(numbers, card->number()) != numbers.end())
+        fail(ErrorCode::unsupported, "NCCL needs a card for each rank, and cuda:{} has several", card->number());
+      numbers.push_back(card->number());
+    }
+    std::string reason;
+    const nccl::Library* const library = nccl::Library::find({}, reason);
+    if (library == nullptr) fail(ErrorCode::unsupported, "{}", reason);
+    return std::make_shared<nccl::Communicators>(*library, numbers);
+  }
+
+  void run_in_library(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& collective,
+                      const ops::Combination& combination) const {
+    const auto place =
+        static_cast<size_t>(std::ranges::find(collective.members, ranks.rank()) - collective.members.begin());
+    const ops::Piece& first = combination.pieces.front();
+    const nccl::Library::Work work = {
+        .from = arguments_.inputs[0].value,
+        .to = arguments_.outputs[0].value,
+        .count = combination.reduces ? first.count : static_cast<uint64_t>(work_->in.count()),
+        .dtype = work_->in.dtype,
+        .reduction = collective.reduction,
+        .root = static_cast<int>(first.part)};
+    ranks.meet(collective, as_tensor({&queue.card(), 0, nullptr, nullptr}), [&](std::span<const tensor::Tensor>) {
+      const Stream stream = queue.stream();
+      communicators_->library().add(collective.operation, work, (*communicators_)[place], stream);
+      queue.card().enter();
+    });
   }
 
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
@@ -184,6 +245,8 @@ class CollectiveCall final : public Call {
   MeetingEvents first_;
   MeetingEvents second_;
   Arguments arguments_;
+  bool is_decided_ = false;
+  std::shared_ptr<nccl::Communicators> communicators_;  // null: own kernels serve better
 };
 
 class CollectiveKernel final : public Kernel {
