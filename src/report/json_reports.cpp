@@ -6,6 +6,7 @@
 #include "results/fields/debug.h"
 #include "results/fields/edit.h"
 #include "results/fields/model_diff.h"
+#include "results/fields/pipeline.h"
 #include "results/fields/saved.h"
 #include "results/fields/tensorflow.h"
 
@@ -32,6 +33,7 @@ template std::string report_json(const results::EditReport&, bool);
 template std::string report_json(const results::EngineListing&, bool);
 template std::string report_json(const results::LintReport&, bool);
 template std::string report_json(const results::ModelDiff&, bool);
+template std::string report_json(const results::PipelineReport&, bool);
 template std::string report_json(const results::PluginReport&, bool);
 template std::string report_json(const results::PrecisionReport&, bool);
 template std::string report_json(const results::ProfileReport&, bool);

@@ -11,6 +11,7 @@
 
 #include "base/diagnostics.h"
 #include "results/cost.h"
+#include "results/memory_needs.h"
 #include "tensor/tensor.h"
 
 namespace assay::results {
@@ -123,6 +124,7 @@ struct ModelOverview {
   WeightCount constants;                       // in Constant nodes
   QuantizationSummary quantization;
   std::optional<Cost> cost;                                 // of one run
+  std::optional<MemoryNeeds> memory;                        // likewise
   std::optional<std::vector<std::string>> unbounded_sizes;  // values that only data decides and nothing bounds
   std::vector<FunctionListing> functions;
   std::vector<Diagnostic> findings;

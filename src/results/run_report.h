@@ -9,6 +9,7 @@
 
 #include "base/diagnostics.h"
 #include "results/comparison.h"
+#include "results/generation.h"
 #include "results/tensor_stats.h"
 
 namespace assay::results {
@@ -78,6 +79,7 @@ struct RunReport {
   std::map<std::string, std::string, std::less<>> operators;  // that give the compared values, where these are known
   std::vector<PairAverages> averages;
   std::vector<ValidatedOutput> validated;
+  std::optional<Generation> generation;  // set: sides generated tokens, and there are no pairs
   std::vector<Diagnostic> findings;
   Verdict verdict = Verdict::equal;
   double compare_seconds = 0;

@@ -27,8 +27,11 @@ struct InspectRequest {
   bool attributes = false;
   bool weights = false;
   bool costs = false;
-  bool infers = false;           // types and shapes are inferred first and listed
-  bool finds_unbounded = false;  // values that only data decides and nothing bounds
+  bool memory = false;                   // that a run takes
+  bool measures_memory = false;          // also that of the engine, for the sizes that `shapes` give
+  std::vector<exec::InputShape> shapes;  // of inputs
+  bool infers = false;                   // types and shapes are inferred first and listed
+  bool finds_unbounded = false;          // values that only data decides and nothing bounds
   // Only nodes whose operator, or name, matches one of these wildcards; empty: all.
   std::vector<std::string> ops;
   std::vector<std::string> names;
@@ -51,6 +54,8 @@ class InspectedModel {
 
   const std::vector<UnboundedSize>& unbounded_sizes() const { return unbounded_; }
   double load_seconds() const { return loaded_.load_seconds; }
+  // Nullopt unless the request wants it.
+  const std::optional<results::MemoryNeeds>& memory() const { return memory_; }
   // In ONNX's text syntax.
   std::string text() const;
   void list(results::ModelListingSink& sink) const;
@@ -63,6 +68,7 @@ class InspectedModel {
   LoadedModel loaded_;
   std::unique_ptr<ops::Inference> inference_;  // null: nothing needs it
   std::vector<UnboundedSize> unbounded_;
+  std::optional<results::MemoryNeeds> memory_;
 };
 
 // The overview of a model and its inputs and outputs.

@@ -29,6 +29,13 @@ struct ScriptRequest {
   bool is_empty() const { return !postprocess && !compare; }
 };
 
+// Tokens that are generated in the place of iterations, each step fed by the one before.
+struct GenerationRequest {
+  uint64_t steps = 0;
+  std::optional<size_t> teacher;  // number of the side whose tokens all read; none: each reads its own
+  std::vector<std::pair<std::string, std::string>> feeds;  // pairs of an output and the input that it becomes
+};
+
 // Runs a model on backends and compares the outputs of neighbouring runs; saved outputs count as further runs.
 struct RunRequest {
   ModelSource model;                         // or a plan; not given: only saved outputs are compared
@@ -51,6 +58,7 @@ struct RunRequest {
   compare::CompareOptions compare;
   compare::PostProcessing post_processing{std::nullopt};
   ScriptRequest scripts;
+  std::optional<GenerationRequest> generation;
   bool computes_tolerance = false;  // from the model's arithmetic
   bool check_average = false;
   bool validate = false;

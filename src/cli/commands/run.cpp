@@ -15,6 +15,7 @@
 #include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/generation.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
@@ -23,6 +24,8 @@
 #include "cli/options/groups/shape_inference.h"
 #include "cli/options/remedies.h"
 #include "cli/peer.h"
+#include "cli/run/generation.h"
+#include "cli/run/pipeline.h"
 #include "cli/run/reports.h"
 #include "cli/run/request.h"
 #include "cli/run/script.h"
@@ -30,6 +33,7 @@
 #include "report/json_reports.h"
 #include "report/run/text_comparison.h"
 #include "report/run/text_run.h"
+#include "tasks/pipeline.h"
 
 namespace assay::cli {
 namespace {
@@ -136,6 +140,7 @@ bool is_saved_only(const results::RunReport& report, const tasks::RunRequest& re
 int run_run(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
   RunWords words = parse_run(arguments, is_called_as_peer(environment));
+  if (tasks::is_pipeline(words.request.model.path)) return run_stages(words, arguments, environment);
   if (arguments.has("--gen-script")) return write_script(words, arguments, environment);
   words.request.measures_all = arguments.has("--report") || environment.log.enabled(LogLevel::verbose);
   const std::string command = printable(environment.command_line);
@@ -161,6 +166,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
     report.verdict = results::Verdict::equal;
     environment.log.warning("the engine is saved, and was not run");
   }
+  if (report.generation) tell_generation(report, words.request, environment.log);
   print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);
@@ -177,8 +183,8 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
-                   saved_data_group(), inference_group(), comparator_group(), functions_group(), postprocess_group(),
-                   ranks_group(), limits_group(), json_group(), report_group(), engine_weights_group(),
+                   saved_data_group(), inference_group(), generation_group(), comparator_group(), functions_group(),
+                   postprocess_group(), ranks_group(), limits_group(), json_group(), report_group(), engine_weights_group(),
                    calibration_group(), config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
@@ -197,7 +203,8 @@ Command command_run() {
           "neighbouring runs; saved outputs are compared like further runs. Without a model, saved outputs are "
           "compared "
           "with each other. Several models, or those of a folder, are run one after the other, and the exit status is "
-          "that of the worst. Exit status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
+          "that of the worst; a YAML file is a pipeline of models that feed each other (docs/pipelines.md). Exit "
+          "status: 0 everything agrees, 1 outputs differ, 2 wrong usage or input, 3 a backend "
           "failed or nothing could be compared.",
       .positionals = {models_positional(false)},
       .groups = groups(),
@@ -206,6 +213,7 @@ Command command_run() {
           {"assay run model.onnx --onnxrt --openvino",
            "assay run model.onnx --onnxrt --ref-fp64 --onnx-outputs mark all --tolerance auto --report page.html",
            "assay run models/ --engine --onnxrt --junit verdicts.xml",
+           "assay run decoder.onnx --onnxrt --engine --decode 64 --save-inputs step.npz",
            "assay run --load-outputs golden.json new.json --atol 1e-3"},
       .takes_models = true};
 }

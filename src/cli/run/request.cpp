@@ -10,6 +10,7 @@
 #include "cli/options/groups/config_script.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/engine.h"
+#include "cli/options/groups/generation.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/onnx_save.h"
@@ -77,7 +78,8 @@ void read_files(const Arguments& arguments, tasks::RunRequest& request, uint64_t
   request.scripts.compare = script(arguments, "--compare-func-script", "compare_outputs");
 }
 
-void read_isolation(const Arguments& arguments, tasks::RunRequest& request) {
+void read_execution(const Arguments& arguments, tasks::RunRequest& request) {
+  request.generation = generation_request(arguments, request.backends);
   request.isolate = arguments.flag("--isolate");
   if (arguments.has("--timeout")) {
     request.timeout_seconds = parse_number("--timeout", arguments.value("--timeout"));
@@ -165,7 +167,7 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   request.validate = arguments.flag("--validate");
   request.makes_page = arguments.has("--report");
   read_files(arguments, request, as_peer ? 0 : 1);
-  read_isolation(arguments, request);
+  read_execution(arguments, request);
   const bool has_no_pair = request.backends.size() + request.saved_outputs.size() < 2;
   request.may_judge_nothing = as_peer && (has_no_pair || request.inputs.iterations == 0);
   check(words);

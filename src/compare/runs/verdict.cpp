@@ -25,6 +25,7 @@ Verdict verdict(const results::PairComparison& pair) {
 Verdict verdict(const results::RunReport& report) {
   bool is_undecided =
       std::ranges::any_of(report.runs, [](const results::RunnerRun& run) { return !run.failure.empty(); });
+  if (report.generation && report.generation->first_divergence) return Verdict::different;
   for (const results::PairAverages& averages : report.averages) {
     if (!std::ranges::all_of(averages.outputs, &results::AveragedOutput::passed)) return Verdict::different;
   }

@@ -9,6 +9,7 @@
 #include "report/html/markup.h"
 #include "report/html/output.h"
 #include "report/html/table.h"
+#include "report/run/text_generation.h"
 
 namespace assay::report {
 
@@ -41,7 +42,7 @@ class Page {
   Page(const results::RunReport& report, const PageFacts& facts) : report_(report), facts_(facts) { collect(); }
 
   std::string text() {
-    const std::string before = head() + summary() + runs();
+    const std::string before = head() + summary() + runs() + generation();
     const std::string after = findings() + footer();
     std::string tables = pair_tables();
     const size_t used = before.size() + tables.size() + after.size();
@@ -131,6 +132,13 @@ class Page {
                           escaped_start(run.runner, kLongestText), escaped_start(run.failure, 2 * kLongestText));
     }
     return text;
+  }
+
+  std::string generation() const {
+    if (!report_.generation) return {};
+    return "<h2>Generation</h2>\n" +
+           note(escaped(generation_line(report_)), report_.generation->first_divergence.has_value()) +
+           generation_table(report_);
   }
 
   std::string pair_tables() const {

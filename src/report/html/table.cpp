@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "report/html/markup.h"
+#include "report/run/text_generation.h"
 #include "report/run/text_judgement.h"
 #include "report/run/text_stats.h"
 
@@ -184,6 +185,28 @@ std::string averages_table(const results::PairAverages& averages) {
   text += "</tbody></table></div>\n";
   if (shown == averages.outputs.size()) return text;
   return text + fmt::format("<p class=\"note\">{} more are left out.</p>", averages.outputs.size() - shown);
+}
+
+std::string generation_table(const results::RunReport& report) {
+  std::string text = "<div class=\"card scroll\"><table><thead><tr><th>step</th>";
+  for (const std::string& label : side_labels(report)) text += fmt::format("<th>{}</th>", escaped(label));
+  text += "<th>KL</th><th>error in the cache</th><th>top-1</th></tr></thead><tbody>\n";
+  const std::vector<results::GenerationStep>& steps = report.generation->steps;
+  const size_t shown = std::min(steps.size(), kMostRows);
+  const auto number = [](const std::optional<double>& value) { return value ? fmt::format("{:.4g}", *value) : ""; };
+  for (size_t i = 0; i < shown; ++i) {
+    const results::GenerationStep& step = steps[i];
+    text += fmt::format("<tr><td>{}</td>", step.step);
+    for (const int64_t token : step.token) text += fmt::format("<td class=\"mono\">{}</td>", token);
+    std::string caches;
+    for (const results::StepSide& side : step.sides)
+      caches += (caches.empty() ? "" : "<br>") + number(side.cache_relative);
+    text += fmt::format("<td>{}</td><td>{}</td><td>{}</td></tr>\n", number(step.kl), caches,
+                        step.sides.empty() ? "" : verdict_badge(step.top1_same));
+  }
+  text += "</tbody></table></div>\n";
+  if (shown == steps.size()) return text;
+  return text + fmt::format("<p class=\"note\">{} more are left out.</p>", steps.size() - shown);
 }
 
 }  // namespace assay::report

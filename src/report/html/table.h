@@ -17,5 +17,7 @@ std::string runner_table(const results::RunReport& report);
 // The results of validation (NaN and infinity), failures first.
 std::string validation_table(const std::vector<results::ValidatedOutput>& validated);
 std::string averages_table(const results::PairAverages& averages);
+// The steps of a generation: the token of each side, and their differences.
+std::string generation_table(const results::RunReport& report);
 
 }  // namespace assay::report

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "report/inspect/text_memory.h"
 #include "report/inspect/text_model.h"
 
 namespace assay::report {
@@ -108,6 +109,7 @@ std::string summary_text(const results::ModelOverview& overview) {
   weights(overview, out);
   operators(overview, out);
   if (overview.cost) out += fmt::format("Cost: {}\n", cost_text(*overview.cost));
+  if (overview.memory) out += memory_text(*overview.memory);
   if (!overview.functions.empty()) out += fmt::format("Functions: {}\n", overview.functions.size());
   for (const results::FunctionListing& function : overview.functions) {
     out += fmt::format("    {}\n", function_text(function));

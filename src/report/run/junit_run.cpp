@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "report/run/text_generation.h"
 #include "report/run/text_judgement.h"
 #include "report/run/text_stats.h"
 
@@ -66,6 +67,7 @@ class SuiteMaker {
       suite_.cases.push_back({"runs", names_.at(run.runner), run.load_seconds + run.run_seconds, outcome, run.failure});
     }
     for (const results::PairComparison& pair : report_.pairs) add_pair(pair);
+    if (report_.generation && report_.runs.size() > 1) add_generation(*report_.generation);
     for (const results::PairAverages& averages : report_.averages) add_averages(averages);
     for (const results::ValidatedOutput& output : report_.validated) add_validated(output);
     return std::move(suite_);
@@ -110,6 +112,13 @@ class SuiteMaker {
     for (const std::string& name : iteration.extra) {
       suite_.cases.push_back({group, name + suffix, 0, difference(), "not in " + pair.runner_a});
     }
+  }
+
+  void add_generation(const results::Generation& generation) {
+    const bool is_same = !generation.first_divergence;
+    suite_.cases.push_back({"generation", "tokens", report_.compare_seconds,
+                            is_same ? JunitOutcome::passed : JunitOutcome::failure,
+                            is_same ? "" : generation_line(report_)});
   }
 
   void add_averages(const results::PairAverages& averages) {

@@ -222,6 +222,74 @@ struct Fields<ValidatedOutput> {
 };
 
 template <>
+struct Fields<FeedRule> {
+  static void of(auto& v, auto& feed) {
+    v("input", feed.input);
+    v.some("output", feed.output);
+    v("rule", feed.rule);
+    v("origin", feed.origin);
+  }
+};
+
+template <>
+struct Fields<StepSide> {
+  static void of(auto& v, auto& side) {
+    v("runner", side.runner);
+    v("same_context", side.same_context);
+    v("top1_same", side.top1_same);
+    v("kl", side.kl);
+    v("max_abs", side.max_abs);
+    v("cache_max_abs", side.cache_max_abs);
+    v("cache_relative", side.cache_relative);
+    v.some("worst_cache", side.worst_cache);
+  }
+};
+
+template <>
+struct Fields<GenerationStep> {
+  static void of(auto& v, auto& step) {
+    v("step", step.step);
+    v("position", step.position);
+    v("row", step.row);
+    v("token", step.token);
+    v("kl", step.kl);
+    v("top1_same", step.top1_same);
+    v("sides", step.sides);
+    v("seconds", step.seconds);
+  }
+};
+
+template <>
+struct Fields<GenerationDivergence> {
+  static void of(auto& v, auto& divergence) {
+    v("step", divergence.step);
+    v("position", divergence.position);
+    v("row", divergence.row);
+    v("runner_a", divergence.runner_a);
+    v("runner_b", divergence.runner_b);
+    v("token_a", divergence.token_a);
+    v("token_b", divergence.token_b);
+    v("kl", divergence.kl);
+    v("cache_relative", divergence.cache_relative);
+    v.some("inputs", divergence.inputs);
+    v.some("command", divergence.command);
+  }
+};
+
+template <>
+struct Fields<Generation> {
+  static void of(auto& v, auto& generation) {
+    v("steps", generation.steps);
+    v("first_divergence", generation.first_divergence);
+    v("prompt_tokens", generation.prompt_tokens);
+    v("rows", generation.rows);
+    v.some("teacher", generation.teacher);
+    v("feeds", generation.feeds);
+    v("kept", generation.kept);
+  }
+};
+
+template <>
 struct Fields<RunReport> {
   static constexpr std::string_view kCommand = "run";
   static void of(auto& v, auto& report) {
@@ -231,6 +299,7 @@ struct Fields<RunReport> {
     v("pairs", report.pairs);
     v.some("averages", report.averages);
     v.some("validated", report.validated);
+    v.inlined("steps", report.generation);
     v("findings", report.findings);
     v("timings", report.timings);
   }

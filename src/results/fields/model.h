@@ -2,6 +2,7 @@
 
 #include "results/engine_listing.h"
 #include "results/fields/findings.h"
+#include "results/fields/memory.h"
 #include "results/model_listing.h"
 #include "results/sparsity.h"
 #include "results/tactics.h"
@@ -85,6 +86,7 @@ struct Fields<ModelOverview> {
     v("parameter_bytes", overview.parameter_bytes);
     v("external_bytes", overview.external_bytes);
     v.inlined("macs", overview.cost);
+    v.some("memory", overview.memory);
     v.some("unbounded_dds", overview.unbounded_sizes);
     v("weights", overview.weights);
     v("constants", overview.constants);

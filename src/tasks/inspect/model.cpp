@@ -5,15 +5,17 @@
 #include "inspect/model_overview.h"
 #include "onnx/text.h"
 #include "tasks/inspect.h"
+#include "tasks/inspect/memory.h"
 
 namespace assay::tasks {
 
 InspectedModel::InspectedModel(const InspectRequest& request, Observer& observer)
     : request_(request), loaded_(load_model(request.model, observer)) {
-  if (request.infers || request.finds_unbounded || request.costs) inference_ = infer_types(loaded_);
+  if (request.infers || request.finds_unbounded || request.costs || request.memory) inference_ = infer_types(loaded_);
   if (request.infers) write_types(*inference_, loaded_);
   if (request.finds_unbounded) find_unbounded();
   tell_findings(loaded_.findings, observer);
+  if (request.memory) memory_ = inspect_memory(request, loaded_, *inference_, observer);
 }
 
 InspectedModel::~InspectedModel() = default;
@@ -48,6 +50,7 @@ results::ModelOverview InspectedModel::overview() const {
   overview.findings = loaded_.findings.all();
   overview.findings_dropped = loaded_.findings.dropped();
   if (request_.costs) overview.cost = analysis::model_cost(loaded_.model, *inference_);
+  overview.memory = memory_;
   if (request_.finds_unbounded) {
     std::vector<std::string>& names = overview.unbounded_sizes.emplace();
     for (const UnboundedSize& size : unbounded_) names.push_back(size.name);

@@ -9,6 +9,7 @@
 #include "compare/runs/unused_settings.h"
 #include "compare/runs/verdict.h"
 #include "ir/queries.h"
+#include "tasks/generation/generate.h"
 #include "tasks/run/pictures.h"
 #include "tasks/run/sides.h"
 #include "tasks/run/tolerances.h"
@@ -145,6 +146,7 @@ void check_run(const RunRequest& request) {
 RunOutcome run(RunRequest request, Observer& observer) {
   const TaskThreads threads(request.session.threads);
   check_run(request);
+  if (request.generation) return generate(request, observer);
   const auto subject = std::make_shared<RunSubject>(open_subject(request, observer));
   const auto sides = std::make_shared<Sides>(open_sides(request, subject, observer));
   check_output_names(request, *sides);

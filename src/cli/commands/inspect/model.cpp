@@ -12,6 +12,7 @@
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/shape_inference.h"
+#include "cli/options/values.h"
 #include "cli/peer.h"
 #include "cli/view/show.h"
 #include "report/inspect/json_model.h"
@@ -29,12 +30,37 @@ bool shows(const Arguments& arguments, std::string_view what) {
   return std::ranges::find(show, what) != show.end();
 }
 
+// The shapes of inputs for which memory is told.
+std::vector<exec::InputShape> memory_shapes(const Arguments& arguments) {
+  for (const std::string_view option : {"--input-shapes", "--measure", "--fits"}) {
+    if (arguments.has(option) && !arguments.flag("--memory")) fail(ErrorCode::usage, "{} needs --memory", option);
+  }
+  std::vector<exec::InputShape> shapes;
+  for (const std::string& text : arguments.values("--input-shapes"))
+    shapes.push_back(parse_input_shape("--input-shapes", text));
+  return shapes;
+}
+
+// The status of a model that has to fit into so much memory.
+int fitting_status(const tasks::InspectedModel& model, const Arguments& arguments, Log& log) {
+  if (!arguments.has("--fits")) return kExitEqual;
+  const uint64_t room = parse_size("--fits", arguments.value("--fits"));
+  const std::optional<uint64_t>& total = model.memory()->total_bytes;
+  if (!total) throw Error(ErrorCode::usage, "--fits: dims of inputs are open").remedied_by("input_shapes");
+  const bool fits = *total <= room;
+  log.verdict(fits, fmt::format("{}: {} of {} bytes", fits ? "It fits" : "It does not fit", *total, room));
+  return fits ? kExitEqual : kExitDifferent;
+}
+
 tasks::InspectRequest inspect_request(const Arguments& arguments) {
   return {.model = model_source(arguments.value("model_file"), arguments),
           .layers = shows(arguments, "layers"),
           .attributes = shows(arguments, "attrs"),
           .weights = shows(arguments, "weights"),
           .costs = shows(arguments, "cost"),
+          .memory = arguments.flag("--memory"),
+          .measures_memory = arguments.flag("--measure"),
+          .shapes = memory_shapes(arguments),
           .infers = arguments.flag("--shape-inference"),
           .finds_unbounded = arguments.flag("--list-unbounded-dds"),
           .ops = arguments.values("--filter-op"),
@@ -173,7 +199,7 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
     model.list(listing);
     write_json(arguments, environment, listing.take_text({{"load_seconds", model.load_seconds()}}));
   }
-  return kExitEqual;
+  return fitting_status(model, arguments, environment.log);
 }
 
 OptionGroup listing_group() {
@@ -210,6 +236,26 @@ OptionGroup listing_group() {
                     {.option = "--mode", .value = "none", .reason = "it is the default listing"},
                     {.option = "--show-weights", .words = {"--show", "weights"}}},
   };
+}
+
+OptionGroup memory_group() {
+  return {.title = "Memory",
+          .description = "Whether a model fits (docs/memory.md)",
+          .rows = {{.names = {"--memory"},
+                    .arity = Arity::flag,
+                    .help = "tell the memory of a run: weights, caches, and the most that values take at a time, as "
+                            "formulas in the names of dims"},
+                   {.names = {"--input-shapes", "--inputs"},
+                    .arity = Arity::one_or_more,
+                    .repeat = Repeat::append,
+                    .metavar = "NAME:[DIM,...]",
+                    .help = "with --memory: shapes for which it is told in bytes; names may be wildcards"},
+                   {.names = {"--measure"},
+                    .arity = Arity::flag,
+                    .help = "with --memory: build the engine for these shapes, and tell what it takes"},
+                   {.names = {"--fits"},
+                    .metavar = "SIZE",
+                    .help = "with --memory: exit with 1 if weights, inputs and values take more than this, as 8G"}}};
 }
 
 OptionGroup page_group() {
@@ -254,7 +300,7 @@ Command command_inspect_model() {
           "built: inputs and outputs, memory, profiles, and its layers with their formats, tactics and origins, also "
           "where it cannot run.",
       .positionals = {model_positional()},
-      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), page_group(),
+      .groups = {logging_group(), model_group(), onnx_load_group(), listing_group(), memory_group(), page_group(),
                  engine_listing_group(),
                  tensorrt_group(
                      "have the user's TensorRT show its engine, or with --convert-to trt the network that its "
@@ -263,6 +309,7 @@ Command command_inspect_model() {
       .run = run_inspect_model,
       .examples = {"assay inspect model model.onnx --show layers attrs weights",
                    "assay inspect model model.onnx --filter-op 'Conv*' --json -",
+                   "assay inspect model decoder.onnx --memory --input-shapes input_ids:[1,128] past*:[1,8,512,64]",
                    "assay inspect model model.engine --show layers attrs"}};
 }
 

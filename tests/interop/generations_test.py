@@ -1,0 +1,184 @@
+"""`assay run --decode` beside ONNX Runtime's own loops over small decoders, and NumPy's divergences."""
+
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+import unittest
+
+import numpy as np
+import onnxruntime
+
+import decoders
+
+ASSAY = os.environ["ASSAY"]
+STEPS = 24
+PROMPT = np.array([[3, 7, 1, 20, 9]], np.int64)
+FAULT_STEP = 17
+FAULT_AT = PROMPT.shape[1] - 1 + FAULT_STEP  # the position that this step reads
+
+
+def session_of(model):
+    options = onnxruntime.SessionOptions()
+    options.log_severity_level = 3
+    return onnxruntime.InferenceSession(model.SerializeToString(), options, providers=["CPUExecutionProvider"])
+
+
+def divergence(a, b):
+    """Sum of p log(p/q) of two rows of logits."""
+    a, b = (x.astype(np.float64) - x.max() for x in (a, b))
+    log_p, log_q = a - np.log(np.exp(a).sum()), b - np.log(np.exp(b).sum())
+    return float((np.exp(log_p) * (log_p - log_q)).sum())
+
+
+class GenerationTest(unittest.TestCase):
+    def setUp(self):
+        holder = tempfile.TemporaryDirectory()
+        self.addCleanup(holder.cleanup)
+        self.folder = pathlib.Path(holder.name)
+
+    def save(self, **settings):
+        return decoders.save(self.folder / "m.onnx", **settings)
+
+    def assay(self, *words):
+        return subprocess.run([ASSAY, *map(str, words)], capture_output=True, text=True, cwd=self.folder)
+
+    def decode(self, *words, ids=PROMPT, status=0, steps=STEPS):
+        np.savez(self.folder / "ids.npz", input_ids=ids)
+        done = self.assay("run", "m.onnx", "--decode", steps, "--load-inputs", "ids.npz", "--json", "report.json",
+                          *words)
+        self.assertEqual(done.returncode, status, done.stdout + done.stderr)
+        self.text = done.stdout
+        return json.loads((self.folder / "report.json").read_text())
+
+    def expect_tokens(self, report, model, ids=PROMPT, tokens=None):
+        expected, _ = decoders.loop(session_of(model), model, ids, STEPS, tokens)
+        self.assertEqual([step["step"] for step in report["steps"]], list(range(STEPS)))
+        for step, row in zip(report["steps"], expected):
+            self.assertEqual(step["token"], [row[step["row"]]] * len(report["runs"]), step)
+            self.assertTrue(step["top1_same"])
+            self.assertLess(step["kl"], 1e-9)
+        self.assertIsNone(report["first_divergence"])
+
+    def test_tokens_are_those_of_onnx_runtime(self):
+        for cache, sides in (("concat", ["--onnxrt", "--engine", "--openvino"]),
+                             ("scatter", ["--onnxrt", "--engine", "--ref"]), ("", ["--onnxrt", "--engine", "--ref"])):
+            with self.subTest(cache):
+                model = self.save(cache=cache)
+                report = self.decode(*sides)
+                self.expect_tokens(report, model)
+                errors = [side["cache_relative"] for step in report["steps"] for side in step["sides"]]
+                self.assertEqual(all(x is not None and x < 1e-5 for x in errors), bool(cache))
+
+    def test_rows_of_a_batch(self):
+        ids = np.array([[3, 7, 1], [40, 2, 2]], np.int64)
+        for cache in ("concat", "scatter", ""):
+            model = self.save(cache=cache)
+            report = self.decode("--onnxrt", "--engine", ids=ids)
+            self.assertEqual(report["rows"], 2)
+            self.expect_tokens(report, model, ids)
+
+    def test_models_of_one_token_read_the_prompt_one_by_one(self):
+        whole = decoders.Decoder(cache="scatter").model()
+        self.save(cache="scatter", length=1)
+        self.expect_tokens(self.decode("--onnxrt", "--engine"), whole)
+
+    def test_ids_of_a_fixed_length_are_filled(self):
+        whole = decoders.Decoder(cache="").model()
+        self.save(cache="", length=48)
+        self.expect_tokens(self.decode("--onnxrt", "--engine"), whole)
+
+    def faulty_engine(self, **settings):
+        decoders.save(self.folder / "bad.onnx", fault_at=FAULT_AT, **settings)
+        self.assertEqual(self.assay("convert", "bad.onnx", "-o", "bad.engine").returncode, 0)
+        return self.save(**settings)
+
+    def test_a_fault_at_token_17_is_found_there(self):
+        for cache in ("concat", "scatter"):
+            model = self.faulty_engine(cache=cache)
+            report = self.decode("--onnxrt", "--trt-engine", "bad.engine", "--save-inputs", "step.npz", status=1)
+            tokens, logits = decoders.loop(session_of(model), model, PROMPT, STEPS)
+            first = report["first_divergence"]
+            self.assertEqual((first["step"], first["position"], first["inputs"]), (FAULT_STEP, FAULT_AT, "step.npz"))
+            self.assertEqual((first["token_a"], first["token_b"]),
+                             (tokens[FAULT_STEP][0], logits[FAULT_STEP][0].argmin()))
+            expected = divergence(logits[FAULT_STEP][0], -logits[FAULT_STEP][0])
+            self.assertAlmostEqual(first["kl"], expected, delta=1e-4 * expected)
+            self.assertIn(f"First divergence at step {FAULT_STEP}", self.text)
+            self.assertIsNone(report["steps"][FAULT_STEP + 1]["kl"])  # the sides have read other tokens
+            with np.load(self.folder / "step.npz") as saved:
+                self.assertEqual(saved["position_ids"].tolist(), [[FAULT_AT]])
+                self.assertEqual(saved["input_ids"].tolist(), [[tokens[FAULT_STEP - 1][0]]])
+
+    def test_a_teacher_keeps_later_steps_comparable(self):
+        model = self.faulty_engine(cache="concat")
+        report = self.decode("--trt-engine", "bad.engine", "--onnxrt", "--teacher", "first", status=1)
+        _, logits = decoders.loop(session_of(model), model, PROMPT, STEPS,
+                                  [[step["token"][0]] for step in report["steps"]])
+        self.assertEqual(report["first_divergence"]["step"], FAULT_STEP)
+        for step in report["steps"]:
+            self.assertEqual(step["top1_same"], step["step"] != FAULT_STEP)
+            self.assertEqual(step["token"][1], logits[step["step"]][0].argmax())
+            self.assertIsNotNone(step["kl"])
+
+    def test_the_command_behind_a_divergence_runs(self):
+        self.save(cache="concat", fault_at=FAULT_AT, rounded=True)
+        report = self.decode("--onnxrt", "--ref-fp64", "--save-inputs", "step.npz", status=1)
+        self.assertEqual(report["first_divergence"]["step"], FAULT_STEP)
+        command = report["first_divergence"]["command"].split()
+        self.assertEqual(command[:3], ["assay", "debug", "accuracy"])
+        done = self.assay(*command[1:])
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.assertIn("Loading input data from step.npz", done.stdout)
+
+    def test_steps_end_at_the_first_divergence_with_fail_fast(self):
+        self.faulty_engine(cache="concat")
+        report = self.decode("--onnxrt", "--trt-engine", "bad.engine", "--fail-fast", status=1)
+        self.assertEqual(len(report["steps"]), FAULT_STEP + 1)
+
+    def test_feeds_that_cannot_be_told_are_given_by_hand(self):
+        for past in ("past{}_{}", "a{}_{}"):
+            self.save(cache="concat", hides=True, past=past, present="z{}_{}")
+            done = self.assay("run", "m.onnx", "--onnxrt", "--decode", 4)
+            self.assertEqual(done.returncode, 3, done.stdout)
+            self.assertIn(f"input `{past.format(0, 'key')}`: the output", done.stderr)
+            self.assertIn("--feed", done.stderr)
+        self.save(cache="concat", hides=True, past="past{}_{}", present="z{}_{}")
+        pairs = [f"z{layer}_{word}=past{layer}_{word}" for layer in range(2) for word in ("key", "value")]
+        report = self.decode("--onnxrt", "--ref", "--feed", *pairs)
+        self.expect_tokens(report, decoders.Decoder(cache="concat").model())
+        self.assertEqual({feed["origin"] for feed in report["feeds"] if feed["rule"] == "cache"}, {"given"})
+
+    def test_caches_of_other_names_are_paired(self):
+        model = self.save(cache="concat", past="{1}_cache_{0}_in", present="new_{1}_cache_{0}")
+        self.expect_tokens(self.decode("--onnxrt", "--ref"), decoders.Decoder(cache="concat").model())
+        self.assertEqual(len(model.graph.input), 7)
+
+    def test_prompts_are_generated(self):
+        self.save(cache="concat")
+        done = self.assay("run", "m.onnx", "--onnxrt", "--ref", "--decode", 3, "--input-shapes", "input_ids:[2,6]",
+                          "--json", "report.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        report = json.loads((self.folder / "report.json").read_text())
+        self.assertEqual((report["prompt_tokens"], report["rows"], len(report["steps"])), (6, 2, 3))
+
+    def test_wrong_words(self):
+        self.save(cache="scatter")
+        np.savez(self.folder / "other.npz", ids=PROMPT)
+        for words, line in (
+                (["--decode", 0], "--decode"),
+                (["--teacher", "onnxrt"], "--teacher needs --decode"),
+                (["--decode", 4, "--teacher", "openvino"], "`openvino` is none of the sides"),
+                (["--decode", 4, "--feed", "logits"], "expected OUT=IN"),
+                (["--decode", 4, "--feed", "logit=input_ids"], "did you mean `logits`?"),
+                (["--decode", 4, "--iterations", 2], "--iterations cannot be used with --decode"),
+                (["--decode", 4, "--load-inputs", "other.npz"], "`input_ids`"),
+                (["--decode", 400], "has room for 48 tokens")):
+            done = self.assay("run", "m.onnx", "--onnxrt", *words)
+            self.assertEqual(done.returncode, 2, f"{words}: {done.stdout}")
+            self.assertIn(line, done.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
