@@ -1,31 +1,37 @@
 #!/usr/bin/env python3
 """How much of the signal quantization leaves: ours beside ONNX Runtime's quantizer with each of its calibrations.
 
-    quantize_accuracy.py [--only PART] [--int4]
+    quantize_accuracy.py [--only PART] [--int4 | --small]
 
 Twelve small nets with random weights of the sizes that training gives, and with outliers; calibrated on 8 sets of
 inputs, measured on 8 others. SNR in dB of the outputs in ONNX Runtime, its optimizations off; the bar is its best
-calibration less 0.3 dB. With --int4: weights alone, in blocks of 32, beside its rounding. Exits 1 if a bar is missed.
+calibration less 0.3 dB. With --int4: weights alone, in blocks of 32, beside its rounding. With --small: int4 by each algorithm beside its
+rounding and, where the package onnx_ir is there, its GPTQ; nf4 beside its MatMulBnb4; fp8 and nvfp4 beside scales of the
+greatest number; on 64 sets of inputs. Exits 1 if a bar is missed.
 """
 
 import argparse
 import contextlib
+import importlib.util
 import io
 import pathlib
 import subprocess
 import sys
 import tempfile
 
+import ml_dtypes
 import numpy as np
 import onnx
 import onnxruntime
 from onnx import helper, numpy_helper
 from onnxruntime.quantization import CalibrationMethod, QuantFormat, QuantType, quantize_static
+from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
 
 from convert import ASSAY
 from quantize import Reader
 
 SETS = 8
+SMALL_SETS = 64
 BLOCK = 32
 BAR_DB = 0.3
 METHODS = {"extremes": CalibrationMethod.MinMax, "entropy": CalibrationMethod.Entropy,
@@ -172,10 +178,10 @@ def snr_db(seen, expected):
     return 10 * np.log10((expected**2).sum() / ((seen - expected) ** 2).sum())
 
 
-def draw(model, seed):
+def draw(model, seed, sets=SETS):
     rng = np.random.default_rng(seed)
     shape = [dim.dim_value for dim in model.graph.input[0].type.tensor_type.shape.dim]
-    return [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(SETS)]
+    return [{"x": rng.normal(size=shape).astype(np.float32)} for _ in range(sets)]
 
 
 def ours(folder, *words):
@@ -236,15 +242,91 @@ def int4_case(folder, tests, expected):
                {"rival": snr_db(outputs(rival_int4(folder, symmetric), tests), expected)})
 
 
-def run_case(name, folder, is_int4):
+class Loader:
+    """Inputs as ONNX Runtime's GPTQ wants them."""
+
+    batch_size = 1
+
+    def __init__(self, inputs):
+        self.inputs = inputs
+
+    def __iter__(self):
+        return iter([(feeds["x"], None) for feeds in self.inputs])
+
+
+def rival_gptq(folder, inputs, symmetric):
+    from onnxruntime.quantization.neural_compressor.weight_only import gptq_quantize
+    made = gptq_quantize(onnx.load(folder / "model.onnx"), Loader(inputs), num_bits=4, group_size=BLOCK, mse=True,
+                         scheme="sym" if symmetric else "asym", n_samples=-1)
+    onnx.save(getattr(made, "model", made), folder / "rival.onnx")
+    return folder / "rival.onnx"
+
+
+def rival_nf4(folder):
+    quantizer = MatMulBnb4Quantizer(onnx.load(folder / "model.onnx"), MatMulBnb4Quantizer.NF4, 64)
+    quantizer.process()
+    onnx.save(quantizer.model.model, folder / "rival.onnx")
+    return folder / "rival.onnx"
+
+
+def rival_floats(folder, block, levels, scale_type):
+    """Blocks (0: columns) scaled by their greatest magnitude, to the nearest of the levels."""
+    model = onnx.load(folder / "model.onnx")
+    products = {node.input[1] for node in model.graph.node if node.op_type == "MatMul"}
+    for tensor in model.graph.initializer:
+        if tensor.name not in products:
+            continue
+        weight = numpy_helper.to_array(tensor).astype(np.float64)
+        parts = weight.reshape(-1, block or weight.shape[0], weight.shape[1])
+        scale = np.abs(parts).max(1, keepdims=True) / levels.max()
+        if scale_type is not None:
+            whole = scale.max() / 448
+            scale = (scale / whole).astype(scale_type).astype(np.float64) * whole
+        places = np.abs(np.abs(parts / scale)[..., None] - levels).argmin(-1)
+        rounded = (np.sign(parts) * levels[places] * scale).reshape(weight.shape).astype(np.float32)
+        tensor.CopyFrom(numpy_helper.from_array(rounded, tensor.name))
+    onnx.save(model, folder / "rival.onnx")
+    return folder / "rival.onnx"
+
+
+def positive_numbers(dtype, count):
+    return np.arange(count, dtype=np.uint8).view(dtype).astype(np.float64)
+
+
+def small_case(folder, inputs, tests, expected):
+    data = ["--load-inputs", *(folder / f"inputs{i}.npz" for i in range(len(inputs)))]
+    measure = lambda path: snr_db(outputs(path, tests), expected)
+    has_gptq = importlib.util.find_spec("onnx_ir") is not None
+    for symmetric in (False, True):
+        words = ["--weights", "int4", "--weights-form", "matmulnbits", *([] if symmetric else ["--asymmetric"])]
+        rounding = measure(rival_int4(folder, symmetric))
+        for algorithm in ("rtn", "awq", "gptq"):
+            bars = {"rounding": rounding}
+            if algorithm == "gptq" and has_gptq:
+                bars["its gptq"] = measure(rival_gptq(folder, inputs, symmetric))
+            seen = measure(ours(folder, *words, "--algorithm", algorithm, *(data if algorithm != "rtn" else [])))
+            yield f"int4 {'symmetric' if symmetric else 'asymmetric'} {algorithm}", seen, bars
+    yield "nf4 rtn", measure(ours(folder, "--weights", "nf4")), {"bnb4": measure(rival_nf4(folder))}
+    eight = rival_floats(folder, 0, positive_numbers(ml_dtypes.float8_e4m3fn, 127), None)
+    yield "fp8 rtn", measure(ours(folder, "--weights", "fp8")), {"greatest": measure(eight)}
+    four = rival_floats(folder, 16, np.array([0, .5, 1, 1.5, 2, 3, 4, 6]), ml_dtypes.float8_e4m3fn)
+    bars = {"greatest": measure(four)}
+    for algorithm in ("rtn", "gptq"):
+        words = ["--weights", "nvfp4", "--weights-form", "table", "--algorithm", algorithm]
+        yield f"nvfp4 {algorithm}", measure(ours(folder, *words, *(data if algorithm != "rtn" else []))), bars
+
+
+def run_case(name, folder, is_int4, is_small):
     model = NETS[name]()
     onnx.save(model, folder / "model.onnx")
-    inputs, tests = draw(model, 1), draw(model, 2)
+    inputs, tests = draw(model, 1, SMALL_SETS if is_small else SETS), draw(model, 2)
     for i, feeds in enumerate(inputs):
         np.savez(folder / f"inputs{i}.npz", **feeds)
     expected = outputs(folder / "model.onnx", tests)
     missed = False
-    for kind, seen, bars in int4_case(folder, tests, expected) if is_int4 else int8_case(folder, inputs, tests, expected):
+    cases = (small_case(folder, inputs, tests, expected) if is_small
+             else int4_case(folder, tests, expected) if is_int4 else int8_case(folder, inputs, tests, expected))
+    for kind, seen, bars in cases:
         miss = seen < max(bars.values()) - BAR_DB
         missed |= miss
         text = ", ".join(f"{method} {bar:.2f}" for method, bar in bars.items())
@@ -256,12 +338,13 @@ def main() -> int:
     options = argparse.ArgumentParser()
     options.add_argument("--only", default="")
     options.add_argument("--int4", action="store_true")
+    options.add_argument("--small", action="store_true")
     options = options.parse_args()
     names = [name for name in NETS if options.only in name]
-    if options.int4:
+    if options.int4 or options.small:
         names = [name for name in names if "transformer" in name or "perceptron" in name]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        return int(any([run_case(name, pathlib.Path(folder), options.int4) for name in names]))
+        return int(any([run_case(name, pathlib.Path(folder), options.int4, options.small) for name in names]))
 
 
 if __name__ == "__main__":

@@ -14,15 +14,36 @@ results::ConvertedLayer converted_layer(const WeightLayer& layer, const std::str
   return made;
 }
 
+std::string_view type_word(const WeightOptions& options) {
+  switch (options.type) {
+    case WeightType::fp8:
+      return "fp8";
+    case WeightType::nvfp4:
+      return "nvfp4";
+    case WeightType::mxfp4:
+      return "mxfp4";
+    case WeightType::nf4:
+      return "nf4";
+    case WeightType::integer:
+      break;
+  }
+  return options.bits == 4 ? "int4" : "int8";
+}
+
 }  // namespace
 
 results::ConversionReport convert_weights(const Conversion& conversion, const WeightConversion& wanted) {
   results::ConversionReport report;
-  const std::string type = wanted.options.bits == 4 ? "int4" : "int8";
+  const std::string type(type_word(wanted.options));
   report.conversion = type + " weights";
+  MomentsOf moments_of;
+  if (wanted.options.algorithm != WeightAlgorithm::rtn) {
+    Measurement& original = conversion.host.measure(conversion.model);
+    moments_of = [&original](const std::vector<std::string>& names) { return original.moments(names); };
+  }
   LayerErrors errors(conversion, wanted.reports_errors);
   const WeightReport found =
-      compress_weights(conversion.model, conversion.rewriter, wanted.options, conversion.findings);
+      compress_weights(conversion.model, conversion.rewriter, wanted.options, conversion.findings, moments_of);
   report.changed = found.changed;
   report.weights_converted = found.weights;
   report.weight_bytes_before = found.bytes_before;

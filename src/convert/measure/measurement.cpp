@@ -156,6 +156,18 @@ std::vector<calibrate::Ranges> Measurement::calibrate(const std::vector<std::str
   return calibrate::calibrate(running, source_, options, findings_);
 }
 
+std::map<std::string, calibrate::Moments> Measurement::moments(const std::vector<std::string>& names) {
+  const std::set<std::string> wanted(names.begin(), names.end());
+  exec::TapPlan taps;
+  for (std::vector<std::string> group : taps_) {
+    std::erase_if(group, [&](const std::string& name) { return !wanted.contains(name); });
+    if (!group.empty()) taps.push_back(std::move(group));
+  }
+  if (taps.empty()) taps.emplace_back();  // inputs alone are seen without one
+  const std::unique_ptr<MeasuringWork> work = host_.start("values weighed", value_count(taps, 1));
+  return calibrate::measure_moments(work->runner(model_, taps, {}), source_, taps, names, findings_);
+}
+
 std::map<std::string, results::LayerError> Measurement::errors(const ir::Model& converted) {
   std::set<std::string_view> known;
   for (const ir::NodeId node : ir::nodes(converted, converted.main_graph())) {

@@ -7,6 +7,7 @@
 
 #include "calibrate/calibrate.h"
 #include "calibrate/magnitudes.h"
+#include "calibrate/moments.h"
 #include "convert/measure/host.h"
 #include "exec/data_source.h"
 #include "results/conversion.h"
@@ -29,6 +30,8 @@ class Measurement {
   // Ranges of the values of these names, by each of the calibrations.
   std::vector<calibrate::Ranges> calibrate(const std::vector<std::string>& names,
                                            calibrate::CalibrationOptions options);
+  // Second moments of the values of these names, over the last dim.
+  std::map<std::string, calibrate::Moments> moments(const std::vector<std::string>& names);
   // Differences of values of the model from others of `shadowed`, which has both and takes the same inputs; by the
   // first of the two names.
   using NamePairs = std::map<std::string, std::string, std::less<>>;

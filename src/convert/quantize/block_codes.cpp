@@ -101,6 +101,7 @@ class Coder {
     result_.codes.resize(floats.count());
     result_.scales.resize(layout_.scale_count());
     result_.zero_points.resize(layout_.scale_count());
+    if (wanted.type == WeightType::nvfp4) result_.of_tensor = scale_of_tensor(wanted.type, largest_number(floats));
   }
 
   BlockCodes run() {
@@ -123,16 +124,18 @@ class Coder {
   void code_block(uint64_t scale, std::vector<float>& numbers, ErrorSums& sums) {
     numbers.clear();
     layout_.visit(scale, [&](uint64_t place) { numbers.push_back(number_at(floats_, place)); });
-    const Coding coding = coding_of(numbers, wanted_);
+    const BlockCoding coding = block_coding(numbers, wanted_, result_.of_tensor);
     const bool is_zero = std::ranges::all_of(numbers, [](float number) { return number == 0; });
-    result_.scales[scale] = is_zero ? 0 : coding.scale;
-    result_.zero_points[scale] = coding.zero_point;
+    const bool is_integer = wanted_.type == WeightType::integer;
+    result_.scales[scale] = !is_integer ? coding.scale : is_zero ? 0 : coding.integers.scale;
+    result_.zero_points[scale] = coding.integers.zero_point;
     size_t i = 0;
     layout_.visit(scale, [&](uint64_t place) {
       const float number = numbers[i++];
       const int16_t code = coding.code(number);
       result_.codes[place] = code;
-      sums.add(number, static_cast<double>(code - coding.zero_point) * coding.scale);
+      sums.add(number, is_integer ? static_cast<double>(code - coding.integers.zero_point) * coding.integers.scale
+                                  : double{coding.value(code)});
     });
   }
 
@@ -144,10 +147,43 @@ class Coder {
 
 }  // namespace
 
+BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor) {
+  if (wanted.type != WeightType::integer) return best_small_coding(numbers, wanted.type, of_tensor);
+  return {.type = wanted.type, .integers = coding_of(numbers, wanted)};
+}
+
+float largest_number(const tensor::Tensor& floats) {
+  float largest = 0;
+  for (uint64_t i = 0; i < floats.count(); ++i) largest = std::max(largest, std::fabs(number_at(floats.bytes(), i)));
+  return largest;
+}
+
+WeightError weight_error(std::span<const float> numbers, std::span<const float> rounded) {
+  ErrorSums sums;
+  for (size_t i = 0; i < numbers.size(); ++i) sums.add(double{numbers[i]}, double{rounded[i]});
+  return sums.error();
+}
+
 BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted) { return Coder(floats, wanted).run(); }
+
+std::vector<float> decoded(const BlockCodes& codes, const tensor::Shape& shape, const Blocks& wanted) {
+  const Layout layout(shape, wanted);
+  std::vector<float> numbers(codes.codes.size());
+  for (uint64_t scale = 0; scale < layout.scale_count(); ++scale) {
+    BlockCoding coding{.type = wanted.type, .integers = {}, .scale = codes.scales[scale], .of_tensor = codes.of_tensor};
+    coding.integers = {.scale = codes.scales[scale], .zero_point = codes.zero_points[scale]};
+    layout.visit(scale, [&](uint64_t place) { numbers[place] = coding.value(codes.codes[place]); });
+  }
+  return numbers;
+}
 
 tensor::Tensor pack_codes(std::span<const int16_t> codes, tensor::Shape shape, tensor::DType dtype) {
   constexpr uint64_t kPiece = 4096;
+  if (tensor::is_floating(dtype)) {  // by bits
+    const tensor::Tensor bits =
+        pack_codes(codes, shape, tensor::bit_width(dtype) == 4 ? tensor::DType::uint4 : tensor::DType::uint8);
+    return tensor::Tensor(dtype, std::move(shape), bits.storage());
+  }
   const uint64_t bits = codes.size() * tensor::bit_width(dtype);
   std::vector<std::byte> bytes((bits + 7) / 8);
   std::array<int64_t, kPiece> numbers;

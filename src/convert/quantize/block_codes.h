@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "convert/quantize/block_coding.h"
 #include "tensor/tensor.h"
 
 namespace assay::convert {
@@ -15,7 +16,8 @@ struct Blocks {
   uint32_t bits = 4;  // or 8
   bool asymmetric = false;
   bool narrow = false;  // symmetric codes leave out the lowest one
-  bool clips = true;    // numbers may be cut off if that loses less in all
+  WeightType type = WeightType::integer;
+  bool clips = true;  // numbers may be cut off if that loses less in all
 };
 
 // The cost of rounding a weight.
@@ -31,14 +33,25 @@ struct BlockCodes {
   std::vector<float> scales;         // in the order of `shape`; symmetric ones of 4 bits may be below 0
   std::vector<int16_t> zero_points;  // by block, too; 0 throughout if it is symmetric
   tensor::Shape shape;               // that of the tensor with blocks along the axis, or the axis alone
+  float of_tensor = 1;               // factor of all scales
   WeightError error;
 };
+
+// The coding of one block. `of_tensor`: see scale_of_tensor().
+BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor);
+// The greatest magnitude of a float32 tensor.
+float largest_number(const tensor::Tensor& floats);
+// The loss between numbers and what their codes stand for.
+WeightError weight_error(std::span<const float> numbers, std::span<const float> rounded);
 
 // Scales are those of the least square error. Precondition: the tensor has this axis, and its numbers are finite.
 // Symmetric codes are signed, others are not.
 BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks);
 
-// Codes as a tensor of int4, uint4, int8 or uint8, packed as ONNX does.
+// The numbers that codes of block_codes() stand for, in the order of the tensor of this shape.
+std::vector<float> decoded(const BlockCodes& codes, const tensor::Shape& shape, const Blocks& wanted);
+
+// Codes as a tensor of int4, uint4, int8 or uint8, or of a small float type by its bits, packed as ONNX does.
 tensor::Tensor pack_codes(std::span<const int16_t> codes, tensor::Shape shape, tensor::DType dtype);
 
 }  // namespace assay::convert

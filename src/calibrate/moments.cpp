@@ -1,0 +1,95 @@
+#include "calibrate/moments.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <optional>
+#include <set>
+
+#include "base/parallel.h"
+
+namespace assay::calibrate {
+namespace {
+
+class MomentWatcher final : public exec::DriveWatcher {
+ public:
+  explicit MomentWatcher(const std::vector<std::string>& names) : names_(names.begin(), names.end()) {}
+
+  void on_feeds(size_t, uint64_t, const tensor::NamedData& feeds) override {
+    for (const tensor::NamedDatum& feed : feeds) look(feed.name, feed.value);
+  }
+  void on_value(size_t, uint64_t, std::string_view name, const tensor::Datum& value) override {
+    look(std::string(name), value);
+  }
+  void on_failure(size_t, const Error& error) override { failure_ = error; }
+  bool wants_stop() const override { return false; }
+
+  std::map<std::string, Moments> take() {
+    if (failure_) throw Error(*failure_);
+    for (auto& [name, moments] : moments_) shrink(moments);
+    return std::move(moments_);
+  }
+
+ private:
+  // Counts as many more rows as there are elements, in which no two go together.
+  static void shrink(Moments& moments) {
+    const double share = static_cast<double>(moments.rows) / static_cast<double>(moments.rows + moments.size);
+    for (uint64_t i = 0; i < moments.size; ++i) {
+      for (uint64_t j = 0; j < moments.size; ++j) moments.products[i * moments.size + j] *= i == j ? 1 : share;
+    }
+  }
+
+  void look(const std::string& name, const tensor::Datum& value) {
+    if (!names_.contains(name) || !value.is_tensor() || value.tensor().dtype() != tensor::DType::float32) return;
+    const tensor::Tensor& tensor = value.tensor();
+    if (tensor.shape().empty() || tensor.count() == 0) return;
+    Moments& moments = moments_[name];
+    const auto size = static_cast<uint64_t>(tensor.shape().back());
+    if (moments.size == 0) {
+      moments.size = size;
+      moments.products.resize(size * size);
+      moments.magnitudes.resize(size);
+    }
+    if (moments.size == size) add(tensor, moments);
+  }
+
+  // Each row of the products is summed by one thread, in order.
+  static void add(const tensor::Tensor& tensor, Moments& moments) {
+    constexpr uint64_t kGrain = 8;
+    const uint64_t size = moments.size;
+    const uint64_t rows = tensor.count() / size;
+    std::vector<float> numbers(tensor.count());
+    std::memcpy(numbers.data(), tensor.bytes().data(), numbers.size() * sizeof(float));
+    for (float& number : numbers) number = std::isfinite(number) ? number : 0;
+    parallel_for(size, kGrain, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t row = 0; row < rows; ++row) {
+        const float* const x = numbers.data() + row * size;
+        for (uint64_t i = begin; i < end; ++i) {
+          double* const sums = moments.products.data() + i * size;
+          const double factor = x[i];
+          moments.magnitudes[i] += std::fabs(factor);
+          for (uint64_t j = 0; j < size; ++j) sums[j] += factor * x[j];
+        }
+      }
+    });
+    moments.rows += rows;
+  }
+
+  std::set<std::string> names_;
+  std::map<std::string, Moments> moments_;
+  std::optional<Error> failure_;
+};
+
+}  // namespace
+
+std::map<std::string, Moments> measure_moments(const exec::RunnerPtr& runner, exec::DataSource& source,
+                                               const exec::TapPlan& taps, const std::vector<std::string>& names,
+                                               Diagnostics& findings) {
+  MomentWatcher watcher(names);
+  exec::DrivePlan plan;
+  plan.taps = taps;
+  exec::drive({&runner, 1}, &source, plan, watcher, findings);
+  return watcher.take();
+}
+
+}  // namespace assay::calibrate

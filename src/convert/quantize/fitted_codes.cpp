@@ -1,0 +1,224 @@
+#include "convert/quantize/fitted_codes.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/parallel.h"
+#include "convert/quantize/quantizer.h"
+
+namespace assay::convert {
+namespace {
+
+using calibrate::Moments;
+using tensor::Tensor;
+
+// A matrix by the place in a sum and the column.
+struct Sums {
+  uint64_t length;
+  uint64_t columns;
+  bool is_transposed;
+
+  Sums(const tensor::Shape& shape, uint32_t along)
+      : length(static_cast<uint64_t>(shape[along])),
+        columns(static_cast<uint64_t>(shape[1 - along])),
+        is_transposed(along == 1) {}
+  uint64_t at(uint64_t place, uint64_t column) const {
+    return is_transposed ? column * length + place : place * columns + column;
+  }
+};
+
+std::vector<float> numbers_of(const Tensor& floats) {
+  std::vector<float> numbers(floats.count());
+  for (uint64_t i = 0; i < numbers.size(); ++i) numbers[i] = number_at(floats.bytes(), i);
+  return numbers;
+}
+
+// The lower factor of a symmetric positive matrix, in its place.
+void factorize(std::vector<double>& matrix, uint64_t size) {
+  for (uint64_t j = 0; j < size; ++j) {
+    double* const row = matrix.data() + j * size;
+    double diagonal = row[j];
+    for (uint64_t k = 0; k < j; ++k) diagonal -= row[k] * row[k];
+    row[j] = std::sqrt(std::max(diagonal, 1e-300));
+    parallel_for(size - j - 1, 64, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t i = j + 1 + begin; i < j + 1 + end; ++i) {
+        double* const other = matrix.data() + i * size;
+        double sum = other[j];
+        for (uint64_t k = 0; k < j; ++k) sum -= other[k] * row[k];
+        other[j] = sum / row[j];
+      }
+    });
+  }
+}
+
+// The upper factor U of the inverse of the moments, U'U, damped so that it exists: the reversed inverse of the lower
+// factor of the reversed moments.
+std::vector<float> inverse_factor(const Moments& moments) {
+  constexpr double kDamping = 0.01;
+  const uint64_t size = moments.size;
+  double trace = 0;
+  for (uint64_t i = 0; i < size; ++i) trace += moments.products[i * size + i];
+  const double damping = trace > 0 ? kDamping * trace / static_cast<double>(size) : 1;
+  std::vector<double> lower(size * size);
+  for (uint64_t i = 0; i < size; ++i) {
+    for (uint64_t j = 0; j < size; ++j)
+      lower[i * size + j] = moments.products[(size - 1 - i) * size + (size - 1 - j)] + (i == j ? damping : 0);
+  }
+  factorize(lower, size);
+  std::vector<float> upper(size * size);
+  parallel_for(size, 16, [&](uint64_t begin, uint64_t end) {
+    std::vector<double> column(size);  // of the inverse of the lower factor
+    for (uint64_t c = begin; c < end; ++c) {
+      std::ranges::fill(column, 0.0);
+      for (uint64_t i = c; i < size; ++i) {
+        double sum = i == c ? 1 : 0;
+        for (uint64_t k = c; k < i; ++k) sum -= lower[i * size + k] * column[k];
+        column[i] = sum / lower[i * size + i];
+      }
+      for (uint64_t i = c; i < size; ++i) upper[(size - 1 - i) * size + (size - 1 - c)] = static_cast<float>(column[i]);
+    }
+  });
+  return upper;
+}
+
+// Places in the order of scales: blocks along the sum, or whole columns.
+uint64_t scale_at(const Sums& sums, uint64_t blocks, uint64_t block, uint64_t column) {
+  if (blocks == 0) return column;
+  return sums.is_transposed ? column * blocks + block : block * sums.columns + column;
+}
+
+class Compensation {
+ public:
+  Compensation(const Tensor& floats, const Blocks& wanted, uint32_t along, const Moments& moments)
+      : wanted_(wanted), sums_(floats.shape(), along), numbers_(numbers_of(floats)), upper_(inverse_factor(moments)) {
+    if (wanted.length > 0) blocks_ = (sums_.length + wanted.length - 1) / wanted.length;
+    codes_.shape = wanted.length > 0 ? floats.shape() : tensor::Shape{static_cast<int64_t>(sums_.columns)};
+    if (wanted.length > 0) codes_.shape[along] = static_cast<int64_t>(blocks_);
+    const uint64_t scales = sums_.columns * std::max<uint64_t>(blocks_, 1);
+    codes_.codes.resize(numbers_.size());
+    codes_.scales.resize(scales);
+    codes_.zero_points.resize(scales);
+    codes_.of_tensor = scale_of_tensor(wanted.type, largest_number(floats));
+    rounded_.resize(numbers_.size());
+  }
+
+  BlockCodes run() {
+    parallel_for(sums_.columns, 4, [&](uint64_t begin, uint64_t end) {
+      std::vector<float> left(sums_.length);
+      for (uint64_t column = begin; column < end; ++column) code_column(column, left);
+    });
+    codes_.error = weight_error(numbers_, rounded_);
+    return std::move(codes_);
+  }
+
+ private:
+  void code_column(uint64_t column, std::vector<float>& left) {
+    for (uint64_t place = 0; place < sums_.length; ++place) left[place] = numbers_[sums_.at(place, column)];
+    const uint64_t length = wanted_.length > 0 ? wanted_.length : sums_.length;
+    for (uint64_t begin = 0; begin < sums_.length; begin += length) {
+      const uint64_t end = std::min(begin + length, sums_.length);
+      const BlockCoding coding = block_coding(std::span(left).subspan(begin, end - begin), wanted_, codes_.of_tensor);
+      const uint64_t scale = scale_at(sums_, blocks_, begin / length, column);
+      const bool is_integer = wanted_.type == WeightType::integer;
+      codes_.scales[scale] = is_integer ? coding.integers.scale : coding.scale;
+      codes_.zero_points[scale] = coding.integers.zero_point;
+      for (uint64_t place = begin; place < end; ++place) code_number(place, column, coding, left);
+    }
+  }
+
+  void code_number(uint64_t place, uint64_t column, const BlockCoding& coding, std::vector<float>& left) {
+    const int16_t code = coding.code(left[place]);
+    const uint64_t at = sums_.at(place, column);
+    codes_.codes[at] = code;
+    rounded_[at] = coding.value(code);
+    const float* const row = upper_.data() + place * sums_.length;
+    const float error = (left[place] - rounded_[at]) / row[place];
+    for (uint64_t next = place + 1; next < sums_.length; ++next) left[next] -= error * row[next];
+  }
+
+  const Blocks& wanted_;
+  Sums sums_;
+  uint64_t blocks_ = 0;
+  std::vector<float> numbers_;
+  std::vector<float> upper_;
+  std::vector<float> rounded_;
+  BlockCodes codes_;
+};
+
+// The error of a layer's results, at some of its columns: the moments' form of the differences.
+double result_error(const Sums& sums, const std::vector<float>& numbers, const std::vector<float>& rounded,
+                    const Moments& moments) {
+  constexpr uint64_t kMostColumns = 64;
+  const uint64_t count = std::min(kMostColumns, sums.columns);
+  const auto error_of = [&](uint64_t begin, uint64_t end) {
+    double sum = 0;
+    std::vector<double> difference(sums.length);
+    for (uint64_t i = begin; i < end; ++i) {
+      const uint64_t column = i * sums.columns / count;
+      for (uint64_t place = 0; place < sums.length; ++place)
+        difference[place] = double{rounded[sums.at(place, column)]} - double{numbers[sums.at(place, column)]};
+      for (uint64_t place = 0; place < sums.length; ++place) {
+        const double* const row = moments.products.data() + place * sums.length;
+        double product = 0;
+        for (uint64_t other = 0; other < sums.length; ++other) product += row[other] * difference[other];
+        sum += difference[place] * product;
+      }
+    }
+    return sum;
+  };
+  return parallel_reduce(count, 1, 0.0, error_of, std::plus<>());
+}
+
+// Factors of the rows for one power, around 1.
+std::vector<float> row_factors(const Moments& moments, double power) {
+  std::vector<float> factors(moments.size, 1.0F);
+  float least = HUGE_VALF;
+  float most = 0;
+  for (uint64_t i = 0; i < moments.size; ++i) {
+    const double mean = moments.magnitudes[i] / static_cast<double>(std::max<uint64_t>(moments.rows, 1));
+    factors[i] = static_cast<float>(std::max(std::pow(mean, power), 1e-4));
+    least = std::min(least, factors[i]);
+    most = std::max(most, factors[i]);
+  }
+  for (float& factor : factors) factor /= std::sqrt(least * most);
+  return factors;
+}
+
+}  // namespace
+
+FittedCodes compensated_codes(const Tensor& floats, const Blocks& blocks, uint32_t along, const Moments& moments) {
+  return {Compensation(floats, blocks, along, moments).run(), {}};
+}
+
+FittedCodes scaled_codes(const Tensor& floats, const Blocks& blocks, uint32_t along, const Moments& moments) {
+  const Sums sums(floats.shape(), along);
+  const std::vector<float> numbers = numbers_of(floats);
+  FittedCodes best;
+  double least = HUGE_VAL;
+  constexpr int kPowers = 10;
+  for (int step = 0; step <= kPowers; ++step) {
+    const std::vector<float> factors = row_factors(moments, static_cast<double>(step) / kPowers);
+    std::vector<float> scaled = numbers;
+    for (uint64_t place = 0; place < sums.length; ++place) {
+      for (uint64_t column = 0; column < sums.columns; ++column)
+        scaled[sums.at(place, column)] *= step == 0 ? 1 : factors[place];
+    }
+    BlockCodes codes = block_codes(tensor::make_tensor<float>(floats.dtype(), floats.shape(), scaled), blocks);
+    std::vector<float> rounded = decoded(codes, floats.shape(), blocks);
+    for (uint64_t place = 0; place < sums.length && step > 0; ++place) {
+      for (uint64_t column = 0; column < sums.columns; ++column) rounded[sums.at(place, column)] /= factors[place];
+    }
+    const double error = result_error(sums, numbers, rounded, moments);
+    if (!(error < least)) continue;
+    least = error;
+    codes.error = weight_error(numbers, rounded);
+    std::vector<float> inverse;
+    for (uint64_t place = 0; place < sums.length && step > 0; ++place) inverse.push_back(1 / factors[place]);
+    best = {std::move(codes),
+            step == 0 ? Tensor()
+                      : tensor::make_tensor<float>(floats.dtype(), {static_cast<int64_t>(inverse.size())}, inverse)};
+  }
+  return best;
+}
+
+}  // namespace assay::convert
