@@ -37,6 +37,22 @@ struct WeightLoss {
   uint64_t flushed = 0;    // numbers that become zero
 };
 
+// A layer whose weight alone was compressed.
+struct LayerSensitivity {
+  std::string name;
+  double output_snr_db = 0;  // of the worst output
+  uint64_t bytes_before = 0;
+  uint64_t bytes_after = 0;
+};
+
+// All layers compressed but some, those that cost most noise for each saved byte.
+struct WeightPoint {
+  uint64_t left_out = 0;
+  uint64_t bytes = 0;              // of the weights of all of them
+  double expected_snr_db = 0;      // if the noises of layers add up
+  std::optional<double> measured;  // metric of the budget, where it was tried
+};
+
 // The result of `convert` for a model.
 struct ConversionReport {
   std::string model;
@@ -49,11 +65,13 @@ struct ConversionReport {
   uint64_t casts_removed = 0;
   uint64_t clips_added = 0;  // before Casts
   uint64_t weights_converted = 0;
-  uint64_t weight_bytes_before = 0;     // of those
-  uint64_t weight_bytes_after = 0;      // with their scales
-  uint64_t activations = 0;             // values that are rounded to integers between layers
-  std::optional<double> output_snr_db;  // of the worst output, where int8 was measured
-  std::string calibration;              // the calibration that found their ranges; empty: there are none
+  uint64_t weight_bytes_before = 0;           // of those
+  uint64_t weight_bytes_after = 0;            // with their scales
+  uint64_t activations = 0;                   // values that are rounded to integers between layers
+  std::optional<double> output_snr_db;        // of the worst output, where int8 was measured
+  std::string calibration;                    // the calibration that found their ranges; empty: there are none
+  std::vector<LayerSensitivity> sensitivity;  // if that was asked for, or there is a budget
+  std::vector<WeightPoint> points;            // likewise
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

@@ -44,6 +44,8 @@ struct Int8Request {
 // Only weights become small integers.
 struct WeightsRequest {
   convert::WeightOptions options;
+  bool is_sensitivity_wanted = false;
+  std::optional<convert::WeightBudget> budget = {};
   bool reports_errors = false;
   std::string backend;  // that measures, as of Int8Request
 };

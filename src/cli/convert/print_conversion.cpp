@@ -44,6 +44,8 @@ void print_conversion(const results::ConversionReport& report, bool wants_errors
   print_kept_layers(report, log);
   log.info(summary(report));
   if (report.output_snr_db) log.info(fmt::format("Outputs keep {:.1f} dB on these inputs", *report.output_snr_db));
+  const std::string sensitivity = report::sensitivity_table(report, kMostRows);
+  if (!sensitivity.empty()) log.info(sensitivity);
   print_error_table(report, wants_errors || is_half(report) ? LogLevel::info : LogLevel::verbose, log);
 }
 

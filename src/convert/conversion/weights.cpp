@@ -41,9 +41,12 @@ results::ConversionReport convert_weights(const Conversion& conversion, const We
     Measurement& original = conversion.host.measure(conversion.model);
     moments_of = [&original](const std::vector<std::string>& names) { return original.moments(names); };
   }
+  WeightOptions options = wanted.options;
+  if (wanted.budget || wanted.is_sensitivity_wanted)
+    choose_weights(conversion, wanted.budget, moments_of, options, report);
   LayerErrors errors(conversion, wanted.reports_errors);
   const WeightReport found =
-      compress_weights(conversion.model, conversion.rewriter, wanted.options, conversion.findings, moments_of);
+      compress_weights(conversion.model, conversion.rewriter, options, conversion.findings, moments_of);
   report.changed = found.changed;
   report.weights_converted = found.weights;
   report.weight_bytes_before = found.bytes_before;

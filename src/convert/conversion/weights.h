@@ -1,12 +1,17 @@
 #pragma once
 
+#include <optional>
+
 #include "convert/conversion/conversion.h"
+#include "convert/conversion/weight_budget.h"
 #include "convert/quantize/weight_options.h"
 
 namespace assay::convert {
 
 struct WeightConversion {
   WeightOptions options;
+  bool is_sensitivity_wanted = false;  // of each layer
+  std::optional<WeightBudget> budget = {};
   bool reports_errors = false;  // of the results of each layer, in the place of those of its weight
 };
 

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/measure.h"
+#include "compare/next_token.h"
 #include "convert/precision/float_values.h"
 
 namespace assay::convert {
@@ -61,6 +62,46 @@ class ErrorWatcher final : public PairWatcher {
   void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
     take(std::string(name), runner == 0, value);
   }
+};
+
+// Rows whose greatest elements have the same place; the first of several counts.
+struct Agreement {
+  uint64_t rows = 0;
+  uint64_t same = 0;
+};
+
+class AgreementWatcher final : public exec::DriveWatcher {
+ public:
+  void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
+    if (!value.is_tensor() || !tensor::is_floating(value.tensor().dtype()) || value.tensor().count() == 0) return;
+    const tensor::Tensor& tensor = value.tensor();
+    const uint64_t width = tensor.shape().empty() ? 1 : static_cast<uint64_t>(tensor.shape().back());
+    const uint64_t rows = tensor.count() / width;
+    std::vector<int64_t> places = compare::next_scores(tensor, rows, 0).tokens;
+    if (runner == 0) {
+      held_[std::string(name)] = std::move(places);
+      return;
+    }
+    const std::vector<int64_t>& expected = held_[std::string(name)];
+    Agreement& seen = seen_[std::string(name)];
+    seen.rows += rows;
+    for (size_t i = 0; i < std::min(places.size(), expected.size()); ++i) seen.same += places[i] == expected[i] ? 1 : 0;
+  }
+  void on_failure(size_t, const Error& error) override { failure_ = error; }
+  bool wants_stop() const override { return failure_.has_value(); }
+
+  double worst() const {
+    if (failure_) throw Error(*failure_);
+    double worst = 1;
+    for (const auto& [name, seen] : seen_)
+      worst = std::min(worst, static_cast<double>(seen.same) / static_cast<double>(seen.rows));
+    return worst;
+  }
+
+ private:
+  std::map<std::string, std::vector<int64_t>> held_;
+  std::map<std::string, Agreement> seen_;
+  std::optional<Error> failure_;
 };
 
 // Pairs of two names, of one runner; the first name is that of the reference.
@@ -182,6 +223,20 @@ std::map<std::string, results::LayerError> Measurement::output_errors(const ir::
   std::set<std::string_view> names;
   for (const ir::Use& use : model_.outputs(model_.main_graph())) names.insert(model_.text(model_[use.value].name));
   return errors_of(converted, names);
+}
+
+double Measurement::top1_agreement(const ir::Model& converted) {
+  std::vector<std::string> names;
+  for (const ir::Use& use : model_.outputs(model_.main_graph()))
+    names.emplace_back(model_.text(model_[use.value].name));
+  const exec::TapPlan taps = {names};
+  const std::unique_ptr<MeasuringWork> work = host_.start("values measured", value_count(taps, 2));
+  AgreementWatcher watcher;
+  exec::DrivePlan plan;
+  plan.taps = taps;
+  const std::array runners = {work->runner(model_, taps, "float32"), work->runner(converted, taps, "converted")};
+  exec::drive(runners, &source_, plan, watcher, findings_);
+  return watcher.worst();
 }
 
 std::map<std::string, results::LayerError> Measurement::errors_of(const ir::Model& converted,

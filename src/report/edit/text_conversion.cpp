@@ -70,4 +70,26 @@ std::string error_table(const results::ConversionReport& report, size_t most) {
   return text;
 }
 
+std::string sensitivity_table(const results::ConversionReport& report, size_t most) {
+  if (report.sensitivity.empty()) return "";
+  std::vector<results::LayerSensitivity> layers = report.sensitivity;
+  std::ranges::stable_sort(layers, {}, &results::LayerSensitivity::output_snr_db);
+  std::string text = fmt::format("Outputs with one layer compressed:\n{:>8}  {:>12}  layer", "SNR dB", "bytes saved");
+  for (size_t i = 0; i < std::min(layers.size(), most); ++i) {
+    const auto saved = static_cast<int64_t>(layers[i].bytes_before) - static_cast<int64_t>(layers[i].bytes_after);
+    text += fmt::format("\n{:8.2f}  {:12}  {}", layers[i].output_snr_db, saved, printable(layers[i].name));
+  }
+  if (layers.size() > most) text += fmt::format("\n... and {} more that cost less", layers.size() - most);
+  text += fmt::format("\nAll of them without those that cost most for each byte:\n{:>8}  {:>12}  {:>15}  {:>8}",
+                      "left out", "bytes", "expected SNR dB", "measured");
+  const size_t step = std::max<size_t>(1, report.points.size() / std::max<size_t>(most, 1));
+  for (size_t i = 0; i < report.points.size(); ++i) {
+    const results::WeightPoint& point = report.points[i];
+    if (i % step != 0 && !point.measured) continue;
+    text += fmt::format("\n{:8}  {:12}  {:>15.2f}  {:>8}", point.left_out, point.bytes, point.expected_snr_db,
+                        point.measured ? fmt::format("{:.4g}", *point.measured) : "-");
+  }
+  return text;
+}
+
 }  // namespace assay::report

@@ -18,5 +18,8 @@ std::string weight_line(const results::WeightLoss& weight, const results::Conver
 // The loss of the conversion, one line per layer under a head, limited to the layers with the greatest loss. Empty if
 // it was not measured.
 std::string error_table(const results::ConversionReport& report, size_t most);
+// Layers compressed alone, those that cost the outputs most first, and all together without some; empty if that was
+// not measured.
+std::string sensitivity_table(const results::ConversionReport& report, size_t most);
 
 }  // namespace assay::report

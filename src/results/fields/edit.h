@@ -40,6 +40,26 @@ struct Fields<WeightLoss> {
 };
 
 template <>
+struct Fields<LayerSensitivity> {
+  static void of(auto& v, auto& layer) {
+    v("name", layer.name);
+    v("output_snr_db", layer.output_snr_db);
+    v("bytes_before", layer.bytes_before);
+    v("bytes_after", layer.bytes_after);
+  }
+};
+
+template <>
+struct Fields<WeightPoint> {
+  static void of(auto& v, auto& point) {
+    v("left_out", point.left_out);
+    v("bytes", point.bytes);
+    v("expected_snr_db", point.expected_snr_db);
+    v("measured", point.measured);
+  }
+};
+
+template <>
 struct Fields<ConversionReport> {
   static constexpr std::string_view kCommand = "convert";
   static void of(auto& v, auto& report) {
@@ -58,6 +78,8 @@ struct Fields<ConversionReport> {
     v("output_snr_db", report.output_snr_db);
     v("layers", report.layers);
     v("weights", report.weights);
+    v.some("sensitivity", report.sensitivity);
+    v.some("points", report.points);
     v("findings", report.findings);
     v("timings", report.timings);
   }

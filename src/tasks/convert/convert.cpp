@@ -42,7 +42,8 @@ results::ConversionReport apply(const Int8Request& request, ConversionJob& job) 
 
 results::ConversionReport apply(const WeightsRequest& request, ConversionJob& job) {
   JobHost host(job, request.backend);
-  return convert::convert_weights(conversion_of(job, host), {request.options, request.reports_errors});
+  return convert::convert_weights(conversion_of(job, host), {request.options, request.is_sensitivity_wanted,
+                                                             request.budget, request.reports_errors});
 }
 
 results::ConversionReport apply(const MendRequest& request, ConversionJob& job) {
