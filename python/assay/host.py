@@ -17,8 +17,8 @@ import traceback
 
 import host_tensorrt
 from host_messages import (COMPARE, DATA, DONE, END, LIST, LOAD_DATA, MAKE_EXECUTION, MATCH, MATCHED, NEXT_DATA,
-                           POSTPROCESS, PREPARE, REFUSE, REPLACE, REPLACED, RUN, UNSUPPORTED, USAGE, VERDICTS,
-                           Connection, Fault, Writer, failure, load_numpy, summary, type_name)
+                           POSTPROCESS, PREPARE, REFUSE, REPLACE, REPLACED, RUN, SCORE, SCORED, UNSUPPORTED, USAGE,
+                           VERDICTS, Connection, Fault, Writer, failure, load_numpy, summary, type_name)
 
 REPLACER = "replace_with_plugin"
 OF_TENSORRT = (PREPARE, MAKE_EXECUTION, RUN, LIST, REFUSE)
@@ -95,7 +95,7 @@ class Host:
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
                     COMPARE: self.compare, MATCH: self.match, REPLACE: self.replace, PREPARE: self.prepare,
                     MAKE_EXECUTION: lambda reader: self.session.make_context(), RUN: self.run, LIST: self.list,
-                    REFUSE: self.refuse}
+                    REFUSE: self.refuse, SCORE: self.score}
         try:
             return handlers[kind](reader)
         except Fault as fault:
@@ -162,6 +162,19 @@ class Host:
         for output, passed in verdicts.items():
             writer.text(output).number(self.verdict(passed, name, output))
         return writer
+
+    def score(self, reader):
+        """What a metric says of one sample: a number, or hits and trials."""
+        self.path, name = reader.text(), reader.text()
+        given = self.scripts.function(self.path, name)(reader.data(), reader.data())
+        try:
+            pair = [float(value) for value in given] if isinstance(given, (tuple, list)) else [float(given), 1.0]
+        except (TypeError, ValueError):
+            pair = []
+        if len(pair) != 2:
+            raise Fault(USAGE, f"`{name}` of the script `{self.path}` gave a `{type_name(given)}`, expected a number or "
+                        "a pair of hits and trials")
+        return Writer(SCORED).real(pair[0]).real(pair[1])
 
     def require_outputs(self, verdicts, name, names_a, names_b):
         """Every key is an output, and every output that both results have is a key: nothing else was compared."""

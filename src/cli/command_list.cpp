@@ -23,6 +23,7 @@ constexpr std::array kVerbSummaries = {
     VerbSummary{"multi-device", "split a model over devices"},
     VerbSummary{"plugin", "find subgraphs that plugins can replace, and replace them"},
     VerbSummary{"surgeon", "change a model: cut, insert, fold, prune, strip"},
+    VerbSummary{"sweep", "run many models on several backends over a data set"},
     VerbSummary{"template", "write starting points for scripts"},
 };
 
@@ -33,7 +34,6 @@ struct AbsentCommand {
 
 constexpr std::array kAbsentCommands = {
     AbsentCommand{"plugin autotune", "`plugin replace` puts plugins in, and `bench --against` compares the models"},
-    AbsentCommand{"sweep", "docs/recipes.md has a loop over a folder of models, with JUnit and JSON reports"},
 };
 
 void refuse_absent(std::span<const std::string> words) {
@@ -84,6 +84,8 @@ std::vector<Command> all_commands(bool with_hidden) {
 }
 
 bool has_subcommands(std::string_view verb) {
+  const auto is_verb_itself = [&](const Registered<Command>& entry) { return entry.path == verb; };
+  if (std::ranges::any_of(registered_commands(), is_verb_itself)) return false;
   return std::ranges::any_of(registered_commands(), [&](const Registered<Command>& entry) {
     const std::vector<std::string> call = call_words(entry.path);
     return call.size() > 1 && call[0] == verb;
@@ -102,12 +104,16 @@ std::string_view verb_summary(std::string_view verb) {
 
 FoundCommand find_command(std::span<const std::string> words) {
   if (words.empty()) fail(ErrorCode::usage, "missing command; expected one of {}", join(words_after(""), ", "));
+  const Registered<Command>* longest = nullptr;  // `sweep report` and `sweep` are both commands
+  size_t length = 0;
   for (const Registered<Command>& entry : registered_commands()) {
     const std::vector<std::string> call = call_words(entry.path);
-    if (call.size() <= words.size() && std::ranges::equal(call, words.first(call.size()))) {
-      return {entry.make(), call.size()};
-    }
+    const bool fits = call.size() <= words.size() && std::ranges::equal(call, words.first(call.size()));
+    if (!fits || call.size() <= length) continue;
+    longest = &entry;
+    length = call.size();
   }
+  if (longest != nullptr) return {longest->make(), length};
   refuse_absent(words);
   const std::string& verb = words[0];
   if (!has_subcommands(verb)) fail_unknown("command", "", verb);

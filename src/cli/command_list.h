@@ -24,7 +24,7 @@ struct FoundCommand {
 };
 // Finds the command that the words name. A missing, unknown or incomplete name is an Error (usage).
 FoundCommand find_command(std::span<const std::string> words);
-// True if the word is a verb with sub-commands, such as `inspect`.
+// True if the word is a verb with sub-commands, such as `inspect`, and no command itself, as `sweep` is.
 bool has_subcommands(std::string_view verb);
 bool has_subcommand(std::string_view verb, std::string_view word);
 // The summary of such a verb, in one line.

@@ -38,8 +38,10 @@ enum class MessageKind : uint16_t {
   listed,
   refuse,
   refused,
+  score,
+  scored,
 };
-inline constexpr uint16_t kMessageKinds = 25;
+inline constexpr uint16_t kMessageKinds = 27;
 
 // A message to send: the body holds numbers (8 bytes each, little-endian) and text (its length, then its bytes); the
 // elements of its tensors are `placed` in one shared memory.

@@ -89,6 +89,13 @@ namespace {
 
 using Ask = std::function<ReceivedMessage(const Message&)>;
 
+// The next data of a loader; nothing after the last.
+std::optional<tensor::NamedData> next_data(const Ask& ask, uint64_t loader) {
+  const ReceivedMessage message = ask(MessageWriter(MessageKind::next_data).number(loader).finish());
+  if (message.kind == MessageKind::end) return std::nullopt;
+  return read_data(message);
+}
+
 // Gives what a loader of a script yields.
 class ScriptSource final : public exec::DataSource {
  public:
@@ -105,9 +112,9 @@ class ScriptSource final : public exec::DataSource {
 
  private:
   void fetch() {
-    const ReceivedMessage message = ask_(MessageWriter(MessageKind::next_data).number(loader_).finish());
-    is_at_end_ = message.kind == MessageKind::end;
-    if (!is_at_end_) seen_.push_back(read_data(message));
+    std::optional<tensor::NamedData> data = next_data(ask_, loader_);
+    is_at_end_ = !data;
+    if (data) seen_.push_back(std::move(*data));
   }
 
   Ask ask_;
@@ -121,7 +128,7 @@ class ScriptSource final : public exec::DataSource {
 PythonHost::PythonHost(PythonOptions options) : child_(std::make_unique<Child>(std::move(options))) {}
 PythonHost::~PythonHost() = default;
 
-exec::DataSourcePtr PythonHost::data_loader(const ScriptFunction& function) {
+uint64_t PythonHost::start_loader(const ScriptFunction& function) {
   MessageWriter writer(MessageKind::load_data);
   write_function(writer, function);
   const ReceivedMessage message = child_->ask(writer.finish());
@@ -129,7 +136,17 @@ exec::DataSourcePtr PythonHost::data_loader(const ScriptFunction& function) {
   MessageReader reader(message);
   const uint64_t loader = reader.number();
   reader.finish();
+  return loader;
+}
+
+exec::DataSourcePtr PythonHost::data_loader(const ScriptFunction& function) {
+  const uint64_t loader = start_loader(function);
   return std::make_unique<ScriptSource>([this](const Message& next) { return child_->ask(next); }, loader);
+}
+
+std::function<std::optional<tensor::NamedData>()> PythonHost::data_stream(const ScriptFunction& function) {
+  const uint64_t loader = start_loader(function);
+  return [this, loader] { return next_data([this](const Message& next) { return child_->ask(next); }, loader); };
 }
 
 tensor::NamedData PythonHost::postprocess(const ScriptFunction& function, const IterationResult& result) {
@@ -155,6 +172,20 @@ std::vector<std::pair<std::string, bool>> PythonHost::compare(const ScriptFuncti
   }
   reader.finish();
   return verdicts;
+}
+
+std::vector<double> PythonHost::score(const ScriptFunction& function, const tensor::NamedData& outputs,
+                                      const tensor::NamedData& labels) {
+  MessageWriter writer(MessageKind::score);
+  write_function(writer, function);
+  writer.data(outputs).data(labels);
+  const ReceivedMessage message = child_->ask(writer.finish());
+  expect_kind(message, MessageKind::scored);
+  MessageReader reader(message);
+  std::vector<double> numbers = {reader.real(), 0};
+  numbers[1] = reader.real();
+  reader.finish();
+  return numbers;
 }
 
 std::string PythonHost::match_subgraphs(const std::string& script, const std::string& model) {

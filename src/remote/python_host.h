@@ -49,10 +49,15 @@ class PythonHost {
 
   // Iterations are asked for when they are needed, and kept. The host must outlive the source.
   exec::DataSourcePtr data_loader(const ScriptFunction& function);
+  // Iterations of a loader one after the other, and nothing after the last; none is kept.
+  std::function<std::optional<tensor::NamedData>()> data_stream(const ScriptFunction& function);
   tensor::NamedData postprocess(const ScriptFunction& function, const IterationResult& result);
   // Names, and whether they passed.
   std::vector<std::pair<std::string, bool>> compare(const ScriptFunction& function, const IterationResult& a,
                                                     const IterationResult& b);
+  // A metric's numbers for one sample: hits and trials; a number alone is that and 1.
+  std::vector<double> score(const ScriptFunction& function, const tensor::NamedData& outputs,
+                            const tensor::NamedData& labels);
   // Answers of a script `pattern.py` about its plugin and the model of a file, as JSON: the plugin's name, the type of
   // its node and the subgraphs that it can stand for. Error (unsupported): Python lacks a package.
   std::string match_subgraphs(const std::string& script, const std::string& model);
@@ -63,6 +68,8 @@ class PythonHost {
 
  private:
   class Child;
+  // The number of a loader that the script made.
+  uint64_t start_loader(const ScriptFunction& function);
   std::unique_ptr<Child> child_;
 };
 

@@ -8,6 +8,7 @@
 #include "results/fields/model_diff.h"
 #include "results/fields/pipeline.h"
 #include "results/fields/saved.h"
+#include "results/fields/sweep.h"
 #include "results/fields/tensorflow.h"
 
 namespace assay::report {
@@ -43,6 +44,8 @@ template std::string report_json(const results::Rejudgement&, bool);
 template std::string report_json(const results::RunReport&, bool);
 template std::string report_json(const results::SameReport&, bool);
 template std::string report_json(const results::SparsityReport&, bool);
+template std::string report_json(const results::SweepReport&, bool);
+template std::string report_json(const results::SweepStatus&, bool);
 template std::string report_json(const results::TacticDiff&, bool);
 template std::string report_json(const results::TacticListing&, bool);
 template std::string report_json(const results::TacticReport&, bool);
