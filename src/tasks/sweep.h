@@ -41,8 +41,8 @@ struct SweepRequest {
   compare::CompareOptions compare;
   bool computes_tolerance = false;
   double timeout_seconds = 0;  // of loading a model, of making a session, of a run; 0: none
-  uint64_t jobs = 1;
-  uint64_t retries = 1;  // of what died, timed out or lacked memory
+  uint64_t jobs = 0;           // workers; 0: as many as there are cores
+  uint64_t retries = 1;        // of what died, timed out or lacked memory
   sweep::Share part;
   std::string engine;                     // `local`, `ray`, `ray:ADDRESS`
   std::vector<std::string> words;         // of the command, from which workers are started

@@ -6,7 +6,6 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "base/parallel.h"
 #include "base/paths.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
@@ -103,7 +102,7 @@ double timeout(const Arguments& arguments) {
 void read_work(const Arguments& arguments, tasks::SweepRequest& request) {
   request.timeout_seconds = timeout(arguments);
   request.retries = parse_count("--retries", arguments.value("--retries"));
-  request.jobs = arguments.has("--jobs") ? parse_count("--jobs", arguments.value("--jobs"), 1) : thread_count();
+  request.jobs = arguments.has("--jobs") ? parse_count("--jobs", arguments.value("--jobs"), 1) : 0;
   request.engine = arguments.value("--on");
   request.part = with_frame([] { return "--shard"; },
                             [&] {
@@ -134,7 +133,7 @@ OptionGroup work_group() {
                 .default_value = "local",
                 .help = "what runs units: `local`, processes of this machine; `ray` or `ray:ADDRESS`, actors of Ray, "
                         "by the Python of --python"},
-               {.names = {"--jobs"}, .metavar = "N", .help = "how many workers; default: the cores it may use"},
+               {.names = {"--jobs"}, .metavar = "N", .help = "how many workers; default: as many as there are cores"},
                {.names = {"--shard"},
                 .metavar = "I/N",
                 .help = "do one share of N, counted from 0; `auto` or `auto/N`: as the variables of Slurm, MPI or "

@@ -77,7 +77,7 @@ void Driver::start(size_t worker) {
   tasks_.pop_front();
   slot.left = {slot.task->group.columns.begin(), slot.task->group.columns.end()};
   slot.at.reset();
-  slot.since = Stopwatch();
+  slot.has_begun = false;
   workers_.send(worker, run_line(slot.task->group));
 }
 
@@ -86,7 +86,8 @@ double Driver::seconds_to_wait() const {
   double seconds = kLongest;
   if (request_.timeout_seconds == 0) return seconds;
   for (const Slot& slot : slots_) {
-    if (slot.task) seconds = std::min(seconds, std::max(0.001, request_.timeout_seconds - slot.since.seconds()));
+    if (slot.task && slot.has_begun)
+      seconds = std::min(seconds, std::max(0.001, request_.timeout_seconds - slot.since.seconds()));
   }
   return seconds;
 }
@@ -105,6 +106,7 @@ void Driver::hear(const WorkerEvent& event) {
   Slot& slot = slots_[event.worker];
   if (!event.has_ended) {
     slot.since = Stopwatch();
+    slot.has_begun = true;
     hear_line(event.worker, event.text);
   } else if (slot.task) {
     lose(event.worker, UnitStatus::died, "the worker " + event.text);
@@ -136,7 +138,8 @@ void Driver::hear_line(size_t worker, const std::string& line) {
 
 void Driver::check_time(size_t worker) {
   const Slot& slot = slots_[worker];
-  if (request_.timeout_seconds == 0 || !slot.task || slot.since.seconds() < request_.timeout_seconds) return;
+  if (request_.timeout_seconds == 0 || !slot.task || !slot.has_begun || slot.since.seconds() < request_.timeout_seconds)
+    return;
   workers_.end(worker);
   lose(worker, UnitStatus::timeout, fmt::format("no answer within {:g} s", request_.timeout_seconds));
 }

@@ -26,6 +26,7 @@ class Driver {
     std::optional<Task> task;
     std::set<size_t> left;     // columns that have no result
     std::optional<size_t> at;  // the column at work
+    bool has_begun = false;    // the worker has heard of its task
     Stopwatch since;           // the last sign of life
   };
 

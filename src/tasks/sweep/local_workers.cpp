@@ -2,6 +2,7 @@
 
 #include <poll.h>
 
+#include "base/parallel.h"
 #include "remote/channel.h"
 #include "remote/isolated_backend.h"
 #include "remote/process.h"
@@ -16,7 +17,7 @@ constexpr int kSocket = 3;                         // in the worker
 
 class LocalWorkers final : public Workers {
  public:
-  explicit LocalWorkers(const SweepRequest& request) : slots_(request.jobs) {
+  explicit LocalWorkers(const SweepRequest& request) : slots_(request.jobs == 0 ? thread_count() : request.jobs) {
     launch_.program = remote::worker_program();
     launch_.arguments = request.worker_words;
     launch_.arguments.push_back(std::to_string(kSocket));

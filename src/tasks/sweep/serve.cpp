@@ -35,6 +35,7 @@ int serve_sweep(const SweepRequest& request, int socket) {
     for (const std::string& line : lines) {
       const UnitGroup group = parse_run_line(line);
       check_group(group, plan);
+      channel.send("begin");
       runner.run(group, listener);
       if (!channel.send("done")) return kExitEqual;
     }

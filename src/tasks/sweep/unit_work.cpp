@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "formats/numpy/npz.h"
+#include "sweep/folder.h"
 #include "sweep/signature.h"
 
 namespace assay::tasks {
@@ -120,7 +121,8 @@ void UnitWork::describe_difference() {
     unit_.reason = fmt::format(
         "output `{}` differs in {} of {} sample(s), most in sample {}: max abs {:.4g}, max rel {:.4g}", output,
         difference.failed, difference.compared, difference.sample, difference.max_abs, difference.max_rel);
-  unit_.signature = fmt::format("output of {} {}", difference.op.empty() ? "no node" : difference.op,
+  const std::string form = unit_.variant == sweep::kOriginal ? "" : unit_.variant + ": ";
+  unit_.signature = fmt::format("{}output of {} {}", form, difference.op.empty() ? "no node" : difference.op,
                                 first_fault_.empty() ? "differs" : sweep::signature(first_fault_));
 }
 
