@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/text.h"
 #include "exec/library_search.h"
 
@@ -88,9 +89,12 @@ class SetBackend final : public Backend {
 
   // Another environment's library must not stand in for one that is missing.
   void check_environment(const LibrarySearch& search) const {
-    const std::string found = base_->library(search).path.string();
+    const auto plain = [](const std::filesystem::path& path) {
+      return absolute_path(path).lexically_normal().string();
+    };
+    const std::string found = plain(base_->library(search).path);
     for (const std::filesystem::path& folder : package_folders(search.python)) {
-      if (found.starts_with(folder.string() + "/")) return;
+      if (found.starts_with(plain(folder) + "/")) return;
     }
     fail(ErrorCode::backend, "the Python `{}` has no {}", printable(search.python), base_->title());
   }

@@ -91,7 +91,10 @@ std::vector<results::SweepWorst> worst_of(const std::vector<SweepUnit>& units, c
     worst.file = (folder / unit.worst_file).string();
     list.push_back(std::move(worst));
   }
-  std::ranges::stable_sort(list, std::greater(), &results::SweepWorst::max_abs);
+  const auto size = [](const results::SweepWorst& worst) {
+    return std::isnan(worst.max_abs) ? INFINITY : worst.max_abs;
+  };
+  std::ranges::stable_sort(list, std::greater(), size);
   if (list.size() > kMostWorst) list.resize(kMostWorst);
   return list;
 }

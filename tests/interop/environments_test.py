@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import subprocess
 import sys
 import unittest
 
@@ -37,6 +38,14 @@ class Environments(InFolder):
         for side in (f"onnxrt@{name}-runner-N0", f"onnxrt@{name}-runner-N1", "onnxrt-runner-N0", f"openvino@{name}-runner"):
             self.assertIn(side, told)
         self.assertEqual(told.count("Accuracy Summary"), 4)
+
+    def test_an_environment_by_a_relative_path(self):
+        (self.path / "here").symlink_to(sys.prefix)
+        environment = {name: value for name, value in os.environ.items() if name != "ASSAY_ONNXRUNTIME"}
+        told = subprocess.run([ASSAY, "run", "m.onnx", "--onnxrt@here", "--ref"], cwd=self.path, env=environment,
+                              capture_output=True, text=True, check=False)
+        self.assertEqual(told.returncode, 0, told.stderr)
+        self.assertIn("onnxrt@here-runner-N0", told.stdout)
 
     def test_environments_without_the_library(self):
         told = run(ASSAY, "run", self.model, f"--onnxrt@{self.empty_environment()}", "--ref", "--json", self.path / "r.json",

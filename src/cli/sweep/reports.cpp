@@ -30,8 +30,10 @@ std::string option_of_side(const std::string& side) {
   return at == std::string::npos ? "--" + side : fmt::format("--{} {}", side.substr(0, at + 1), side.substr(at + 1));
 }
 
-// A sweep over the one sample repeats what `run` cannot: a variant beside the model as it is.
+// A sweep over the one sample repeats what `run` cannot: a variant beside the model as it is. Empty: one sample would
+// calibrate another model.
 std::string repeating_command(const results::SweepWorst& worst, const std::string& reference) {
+  if (worst.variant == "int8") return "";
   const bool is_alone = worst.side == reference;
   if (worst.variant != "original")
     return fmt::format("assay sweep --models {} --run {}{} --vary {} --data {} -o repeated", worst.model, reference,

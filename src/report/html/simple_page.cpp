@@ -1,6 +1,7 @@
 #include "report/html/simple_page.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -22,11 +23,29 @@ void SimplePage::heading(std::string_view text) { text_ += fmt::format("<h2>{}</
 
 void SimplePage::paragraph(std::string_view text) { text_ += fmt::format("<p>{}</p>\n", escaped(text)); }
 
-void SimplePage::table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows,
-                       const std::vector<double>& shares) {
+void SimplePage::begin_table(const std::vector<std::string>& titles) {
   text_ += "<div class=\"card scroll\"><table class=\"sortable\"><thead><tr>";
   for (const std::string& title : titles) text_ += fmt::format("<th>{}</th>", escaped(title));
   text_ += "</tr></thead><tbody>\n";
+}
+
+void SimplePage::marked_table(const std::vector<std::string>& titles, const std::vector<std::vector<Cell>>& rows) {
+  constexpr std::array<std::string_view, 3> kClasses = {"good", "bad", "open"};
+  begin_table(titles);
+  for (const std::vector<Cell>& row : rows) {
+    text_ += "<tr>";
+    for (const Cell& cell : row) {
+      const std::string look = cell.mark ? fmt::format(" class=\"{}\"", kClasses[static_cast<size_t>(*cell.mark)]) : "";
+      text_ += fmt::format("<td{}>{}</td>", look, escaped_start(cell.text, kLongestCell));
+    }
+    text_ += "</tr>\n";
+  }
+  text_ += "</tbody></table></div>\n";
+}
+
+void SimplePage::table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows,
+                       const std::vector<double>& shares) {
+  begin_table(titles);
   const double most = shares.empty() ? 1 : std::max(1e-12, *std::ranges::max_element(shares));
   for (size_t i = 0; i < rows.size(); ++i) {
     text_ += "<tr>";

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,11 +20,18 @@ class SimplePage {
   // The first column may have bars: the share of each row, from 0 to 1; empty: none.
   void table(const std::vector<std::string>& titles, const std::vector<std::vector<std::string>>& rows,
              const std::vector<double>& shares = {});
+  // A cell's text and colour, as for a verdict.
+  struct Cell {
+    std::string text;
+    std::optional<Mark> mark = {};
+  };
+  void marked_table(const std::vector<std::string>& titles, const std::vector<std::vector<Cell>>& rows);
   void histogram(const results::Histogram& histogram, std::string_view caption);
   // Call once, at the end.
   std::string take_text();
 
  private:
+  void begin_table(const std::vector<std::string>& titles);
   std::string text_;
   std::string version_;
 };

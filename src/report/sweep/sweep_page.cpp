@@ -17,18 +17,20 @@ constexpr size_t kMostModels = 5000;  // on a page
 
 std::string column_title(const results::SweepRow& row) { return fmt::format("{} {}", row.variant, row.side); }
 
-std::string matrix_cell(const results::SweepRow& row) {
+SimplePage::Cell matrix_cell(const results::SweepRow& row) {
   std::string text(row.done_count == 0 ? "to do" : unit_status_word(row.status));
   if (row.done_count > 0 && row.done_count < row.unit_count)
     text += fmt::format(" ({} of {} units)", row.done_count, row.unit_count);
   if (row.difference) text += fmt::format(" {:.3g}", row.difference->max_abs);
-  return text;
+  if (row.done_count == 0) return {std::move(text)};
+  const bool is_same = row.status == results::UnitStatus::same;
+  return {std::move(text), is_same ? Mark::good : row.status == results::UnitStatus::differs ? Mark::bad : Mark::open};
 }
 
 void add_matrix(const results::SweepReport& report, SimplePage& page) {
   Row titles = {"model"};
   std::vector<std::string> models;
-  std::map<std::string, std::map<std::string, std::string>> cells;
+  std::map<std::string, std::map<std::string, SimplePage::Cell>> cells;
   for (const results::SweepRow& row : report.rows) {
     const std::string title = column_title(row);
     if (std::ranges::find(titles, title) == titles.end()) titles.push_back(title);
@@ -40,13 +42,13 @@ void add_matrix(const results::SweepReport& report, SimplePage& page) {
   if (models.size() > kMostModels)
     page.paragraph(fmt::format("The first {} of {} models.", kMostModels, models.size()));
   models.resize(std::min(models.size(), kMostModels));
-  std::vector<Row> rows;
+  std::vector<std::vector<SimplePage::Cell>> rows;
   for (const std::string& model : models) {
-    Row row = {model};
+    std::vector<SimplePage::Cell> row = {{model}};
     for (size_t i = 1; i < titles.size(); ++i) row.push_back(cells[model][titles[i]]);
     rows.push_back(std::move(row));
   }
-  page.table(titles, rows);
+  page.marked_table(titles, rows);
 }
 
 void add_metric_table(const results::SweepReport& report, SimplePage& page) {
@@ -92,7 +94,7 @@ void add_worst_table(const results::SweepReport& report, SimplePage& page) {
   std::vector<Row> rows;
   for (const results::SweepWorst& worst : report.worst) {
     rows.push_back({worst.model, worst.variant, worst.side, std::to_string(worst.sample), worst.output,
-                    fmt::format("{:.4g}", worst.max_abs), worst.command});
+                    fmt::format("{:.4g}", worst.max_abs), worst.command.empty() ? worst.file : worst.command});
   }
   page.heading("Worst samples");
   page.table({"model", "variant", "side", "sample", "output", "max abs", "repeat with"}, rows);
@@ -144,8 +146,8 @@ std::string sweep_page(const results::SweepReport& report, const PageFacts& fact
                                         : Mark::open};
   SimplePage page(head, facts, fmt::format("{} units: {}", report.unit_count, counts_text(report.by_status)));
   add_matrix(report, page);
-  add_metric_table(report, page);
   add_cause_table(report, page);
+  add_metric_table(report, page);
   add_worst_table(report, page);
   add_change_table(report, page);
   return page.take_text();

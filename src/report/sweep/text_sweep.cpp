@@ -1,5 +1,8 @@
 #include "report/sweep/text_sweep.h"
 
+#include <algorithm>
+#include <span>
+
 #include <fmt/format.h>
 
 #include "base/text.h"
@@ -38,8 +41,9 @@ void add_rows(const results::SweepReport& report, bool is_full, std::vector<std:
   if (left > 0) lines.push_back(fmt::format("    ... and {} more (-v lists all)", left));
 }
 
-void add_metrics(const results::SweepReport& report, std::vector<std::string>& lines) {
-  for (const results::SweepScore& score : report.metrics) {
+void add_metrics(const results::SweepReport& report, bool is_full, std::vector<std::string>& lines) {
+  const size_t most = is_full ? report.metrics.size() : std::min(kMostListed, report.metrics.size());
+  for (const results::SweepScore& score : std::span(report.metrics).first(most)) {
     std::string line = fmt::format("{} | {} = {:.6g} [{:.6g}, {:.6g}] of {} samples", row_name(score),
                                    printable(score.name), score.value, score.low, score.high, score.samples);
     if (score.paired) {
@@ -49,6 +53,8 @@ void add_metrics(const results::SweepReport& report, std::vector<std::string>& l
     }
     lines.push_back(std::move(line));
   }
+  if (most < report.metrics.size())
+    lines.push_back(fmt::format("... and {} more (-v lists all)", report.metrics.size() - most));
 }
 
 void add_causes(const results::SweepReport& report, std::vector<std::string>& lines) {
@@ -65,10 +71,11 @@ void add_causes(const results::SweepReport& report, std::vector<std::string>& li
 void add_worst(const results::SweepReport& report, std::vector<std::string>& lines) {
   constexpr size_t kMost = 5;
   if (report.worst.empty()) return;
-  lines.emplace_back("Worst samples, each with the command that repeats it:");
+  lines.emplace_back("Worst samples, each with the command that repeats it, or the file of its inputs:");
   for (size_t i = 0; i < std::min(kMost, report.worst.size()); ++i) {
     const results::SweepWorst& worst = report.worst[i];
-    lines.push_back(fmt::format("    {} | sample {} | {}", row_name(worst), worst.sample, printable(worst.command)));
+    lines.push_back(fmt::format("    {} | sample {} | {}", row_name(worst), worst.sample,
+                                printable(worst.command.empty() ? worst.file : worst.command)));
   }
 }
 
@@ -102,7 +109,7 @@ std::vector<std::string> sweep_lines(const results::SweepReport& report, bool is
   if (report.torn_lines > 0)
     lines.push_back(fmt::format("{} line(s) of the journal are not whole and left out", report.torn_lines));
   add_rows(report, is_full, lines);
-  add_metrics(report, lines);
+  add_metrics(report, is_full, lines);
   add_causes(report, lines);
   add_worst(report, lines);
   add_changes(report, lines);

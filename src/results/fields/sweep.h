@@ -192,7 +192,7 @@ struct Fields<SweepReport> {
     v("metrics", report.metrics);
     v("worst", report.worst);
     v.some("against", report.against);
-    v.some("changes", report.changes);
+    v.when(!report.against.empty(), "changes", report.changes);
     v("timings", report.timings);
   }
 };

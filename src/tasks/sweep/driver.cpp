@@ -97,9 +97,11 @@ void Driver::run() {
     for (size_t worker = 0; worker < slots_.size(); ++worker) {
       if (!slots_[worker].task) start(worker);
     }
+    record_all();
     for (const WorkerEvent& event : workers_.wait(seconds_to_wait())) hear(event);
     for (size_t worker = 0; worker < slots_.size(); ++worker) check_time(worker);
   }
+  record_all();
 }
 
 void Driver::hear(const WorkerEvent& event) {
@@ -176,12 +178,15 @@ void Driver::settle(size_t worker, const Task& task, size_t column, const result
     later_.push_back({{task.group.model, task.group.shard, {column}}, task.attempt + 1});
     return;
   }
-  record(worker, unit);
+  unrecorded_.emplace_back(worker, unit);
 }
 
-void Driver::record(size_t worker, const results::SweepUnit& unit) {
-  journals_[worker]->add(unit);
-  counter_.advance();
+void Driver::record_all() {
+  for (const auto& [worker, unit] : unrecorded_) {
+    journals_[worker]->add(unit);
+    counter_.advance();
+  }
+  unrecorded_.clear();
 }
 
 }  // namespace assay::tasks

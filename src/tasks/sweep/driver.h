@@ -40,7 +40,8 @@ class Driver {
   void lose(size_t worker, results::UnitStatus status, const std::string& reason);
   // Records a result, or puts it off to another attempt.
   void settle(size_t worker, const Task& task, size_t column, const results::SweepUnit& unit);
-  void record(size_t worker, const results::SweepUnit& unit);
+  // Writes what came since: workers have something to do meanwhile.
+  void record_all();
   double seconds_to_wait() const;
 
   const SweepRequest& request_;
@@ -52,6 +53,7 @@ class Driver {
   std::deque<Task> later_;  // further attempts, one at a time when all else is done
   std::vector<Slot> slots_;
   std::vector<std::unique_ptr<sweep::JournalWriter>> journals_;
+  std::vector<std::pair<size_t, results::SweepUnit>> unrecorded_;  // with their workers
 };
 
 }  // namespace assay::tasks

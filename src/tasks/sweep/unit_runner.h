@@ -37,6 +37,7 @@ class UnitRunner {
   std::shared_ptr<remote::PythonHost> host_;  // of metrics that scripts define
   std::unique_ptr<OpenModel> opened_;
   size_t opened_number_ = 0;
+  uint64_t opened_count_ = 0;
 };
 
 }  // namespace assay::tasks
