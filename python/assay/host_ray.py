@@ -13,9 +13,6 @@ import subprocess
 import sys
 import threading
 
-if sys.path[:1] == [""]:
-    del sys.path[0]
-
 
 class Worker:
     """An actor: owns a process of `assay`, which owns the sessions of a model. A process that died is started anew."""
@@ -109,6 +106,8 @@ def connect(ray, address):
 
 
 def main():
+    if sys.path[:1] == [""]:
+        del sys.path[0]  # the folder of the command is no place for modules
     address, cpus, gpus, memory, count, folder, *words = sys.argv[1:]
     connection = socket.socket(fileno=3)
     try:
@@ -133,4 +132,5 @@ def main():
     ray.shutdown()
 
 
-main()
+if __name__ == "__main__":
+    main()

@@ -1,5 +1,6 @@
 #include "sweep/folder.h"
 
+#include <algorithm>
 #include <cerrno>
 
 #include <fcntl.h>
@@ -43,6 +44,9 @@ results::SweepPlan load_plan(const fs::path& folder) {
   results::SweepPlan plan = with_frame([&] { return fmt::format("reading `{}`", printable(path.string())); },
                                        [&] { return formats::read_report<results::SweepPlan>(read_text(path)); });
   check_version(plan.schema, kPlanSchema, path.string());
+  const bool is_whole = !plan.models.empty() && !plan.columns.empty() && !plan.shards.empty() &&
+                        std::ranges::all_of(plan.shards, [](const auto& shard) { return shard.begin < shard.end; });
+  if (!is_whole) fail(ErrorCode::parse, "`{}` names no models, no sides or no samples", printable(path.string()));
   return plan;
 }
 

@@ -24,6 +24,10 @@ Evidence joined(const Shards& shards) {
   return rows;
 }
 
+bool are_rows(const Metric& metric, const Evidence& rows) {
+  return std::ranges::all_of(rows, [&](const std::vector<double>& row) { return metric.is_row(row); });
+}
+
 // Only shards that both have, with as many samples.
 void keep_common(Shards& a, Shards& b) {
   const auto lacks = [](const Shards& other) {
@@ -53,17 +57,22 @@ std::optional<results::PairedScore> paired(const Metric& metric, Shards own, Sha
 }  // namespace
 
 std::vector<results::SweepScore> scores_of(const results::SweepPlan& plan, const std::vector<SweepUnit>& units) {
+  std::map<std::string, MetricPtr> metrics;
+  for (const std::string& name : plan.metrics) metrics.emplace(name, make_metric(name));
   std::map<std::string, std::map<ScoreRow, Shards>> all;
   std::vector<ScoreRow> order;
   for (const SweepUnit& unit : units) {
     ScoreRow key{unit.model, unit.variant, unit.side};
-    for (const auto& [name, rows] : unit.evidence) all[name][key].emplace(unit.shard, &rows);
+    for (const auto& [name, rows] : unit.evidence) {
+      const auto metric = metrics.find(name);
+      if (metric != metrics.end() && are_rows(*metric->second, rows)) all[name][key].emplace(unit.shard, &rows);
+    }
     if (std::ranges::find(order, key) == order.end()) order.push_back(std::move(key));
   }
   const results::PlannedColumn& reference = plan.columns.front();
   std::vector<results::SweepScore> scores;
   for (const std::string& name : plan.metrics) {
-    const MetricPtr metric = make_metric(name);
+    const Metric* const metric = metrics.at(name).get();
     for (const ScoreRow& key : order) {
       const auto found = all[name].find(key);
       if (found == all[name].end()) continue;

@@ -184,6 +184,29 @@ TEST(SweepSummary, shards_are_put_together) {
   EXPECT_EQ(report.metrics[1].paired->p_value, 1);
 }
 
+TEST(SweepSummary, rows_that_no_metric_gives_are_left_out) {
+  const results::SweepPlan plan = small_plan();
+  Journal journal;
+  results::SweepUnit made = unit(plan, {0, 0, 0}, 1);
+  made.evidence[0].second[1] = {1};
+  journal.units.emplace(made.key, made);
+  EXPECT_TRUE(summarize(plan, journal, "folder").metrics.empty());
+  EXPECT_FALSE(make_metric("map")->is_row({2, 0, 1}));
+  EXPECT_TRUE(make_metric("map")->is_row({1, 0, 1, 0, 0.5, 1023}));
+  EXPECT_FALSE(make_metric("f1")->is_row({1, 0}));
+}
+
+TEST(SweepFolder, a_plan_of_nothing_is_refused) {
+  const TemporaryFolder folder;
+  EXPECT_THROW(load_plan(folder.path()), Error);
+  results::SweepPlan plan = small_plan();
+  save_plan(folder.path(), plan);
+  EXPECT_EQ(load_plan(folder.path()).models.size(), 2u);
+  plan.columns.clear();
+  save_plan(folder.path(), plan);
+  EXPECT_THROW(load_plan(folder.path()), Error);
+}
+
 TEST(SweepStatistics, intervals_and_sign_tests) {
   const MetricPtr metric = make_metric("top1");
   const results::Evidence same(8, {1, 1});

@@ -89,7 +89,7 @@ class Sweeps(InFolder):
         told = self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4")
         self.assertIn("36 units: 36 same", told)
         self.assertEqual(len(self.record_lines("a")), 36)
-        self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4")
+        self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4", "--save-csv", "c.csv", "--retries", "3", "-v")
         self.assertEqual(len(self.record_lines("a")), 36)
         make_model(self.path / "zoo/m3.onnx", 99)
         self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4")
@@ -166,6 +166,15 @@ class Sweeps(InFolder):
         self.assertTrue(all("sample 731" in unit["reason"] and "the file is gone" in unit["reason"] for unit in bad))
         self.sweep("a", "--run", "ref", "engine", *self.loader(1000), "--shard-size", "100")
         self.assertEqual(len(self.record_lines("a")), (8 + 3) * 12)
+
+    def test_a_reference_that_fails(self):
+        (self.path / "zoo/other.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17, "my" : 1]>
+            g (float[2] x) => (float[] y) { y = my.Thing(x) }""")
+        told = told_by(ASSAY, "sweep", "--models", "zoo", "--run", "ref", "engine", "-o", "a", status=3)
+        self.assertIn("14 units: 12 same, 2 refused", told)
+        reasons = [unit["reason"] for unit in self.report("a")["units"] if unit["status"] == "refused"]
+        self.assertIn("my::Thing is not known", reasons[0])
+        self.assertEqual(reasons[1], "no reference: " + reasons[0])
 
     def metric(self, text):
         (self.path / "metric.py").write_text("import os, pathlib, signal, time\ndef metric(outputs, labels):\n" + text +

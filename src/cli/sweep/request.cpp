@@ -18,10 +18,10 @@ namespace assay::cli {
 namespace {
 
 // Options that do not decide the result of a unit, or stand in its key by themselves.
-constexpr std::array<std::string_view, 21> kElsewhere = {
-    "--models", "--run",    "--vary",  "--data",   "--on",          "--jobs",    "--shard",
-    "--limit",  "--sample", "-o",      "--output", "--shard-size",  "--timeout", "--retries",
-    "--json",   "--report", "--junit", "--python", "--serve-units", "--help",    "plan"};
+constexpr std::array<std::string_view, 18> kElsewhere = {
+    "--models",  "--run",    "--vary",        "--data",   "--on",         "--jobs",
+    "--shard",   "--limit",  "--sample",      "--output", "--shard-size", "--timeout",
+    "--retries", "--python", "--serve-units", "--help",   "plan",         "--iterations"};
 constexpr std::array<std::string_view, 5> kWithoutMeaning = {"--fail-fast", "--match", "--match-by", "--strict-outputs",
                                                              "--kl-divergence"};
 
@@ -80,7 +80,8 @@ std::string deciding_options(const Arguments& arguments) {
   std::vector<std::pair<std::string, std::string>> lines;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string name(canonical_name(*use.row));
-    if (std::ranges::find(kElsewhere, name) != kElsewhere.end() || is_logging(name)) continue;
+    const bool is_elsewhere = std::ranges::find(kElsewhere, name) != kElsewhere.end();
+    if (is_elsewhere || use.row->is_output || is_logging(name)) continue;
     std::string text;
     for (const std::string& value : use.values) text += fmt::format(" {}{}", value, digest_note(value));
     lines.emplace_back(name, text);

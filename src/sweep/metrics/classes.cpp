@@ -68,6 +68,8 @@ class F1 final : public SumMetric {
     return row;
   }
 
+  bool is_row(const std::vector<double>& row) const override { return row.size() >= 6 && row.size() % 3 == 0; }
+
  private:
   double of_sums(const std::vector<double>& sums) const override {
     const size_t classes = sums.size() / 3;
@@ -104,6 +106,8 @@ class MeanIou final : public SumMetric {
     }
     return row;
   }
+
+  bool is_row(const std::vector<double>& row) const override { return row.size() % 2 == 0; }
 
  private:
   static void add(int64_t taken, int64_t label, std::vector<double>& row) {

@@ -144,6 +144,11 @@ class MeanPrecision final : public Metric {
     return row;
   }
 
+  bool is_row(const std::vector<double>& row) const override {
+    if (row.empty() || !(row[0] >= 0 && 2 * row[0] < static_cast<double>(row.size()))) return false;
+    return (row.size() - 1 - 2 * static_cast<size_t>(row[0])) % 3 == 0;
+  }
+
   double score(Rows rows) const override {
     std::map<int64_t, OfClass> classes;
     for (const std::vector<double>* row : rows) add(*row, classes);

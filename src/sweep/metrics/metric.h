@@ -31,6 +31,8 @@ class Metric {
   virtual std::vector<double> measure(const SampleValues& sample) const = 0;
   // NaN without rows.
   virtual double score(Rows rows) const = 0;
+  // True for a row that measure() may have given, as those of a file need not be.
+  virtual bool is_row(const std::vector<double>& row) const { return row.size() == 2; }
   virtual bool is_better_higher() const { return true; }
   // True if a row is a number of hits and of trials, so that samples can be paired one by one.
   virtual bool is_mean() const { return false; }

@@ -166,7 +166,7 @@ void Driver::lose(size_t worker, UnitStatus status, const std::string& reason) {
     if (column == guilty)
       failed(column, status, reason);
     else if (is_reference)
-      failed(column, status, "the reference: " + reason);
+      failed(column, status, "no reference: " + reason);
     else
       rest.group.columns.push_back(column);
   }

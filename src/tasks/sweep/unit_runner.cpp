@@ -94,7 +94,7 @@ class UnitRunner::Group {
       if (work.column() == 0)
         work.fail(error);
       else
-        work.fail(Error(ErrorCode::unsupported, fmt::format("no reference: {}", error.line())));
+        work.fail(Error(error.code(), fmt::format("no reference: {}", error.line())));
     }
   }
 
