@@ -89,8 +89,11 @@ class Sweeps(InFolder):
         told = self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4")
         self.assertIn("36 units: 36 same", told)
         self.assertEqual(len(self.record_lines("a")), 36)
-        self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4", "--save-csv", "c.csv", "--retries", "3", "-v")
+        self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4", "--save-csv", "c.csv", "--retries", "3", "-v",
+                   "--log-file", "log.txt")
         self.assertEqual(len(self.record_lines("a")), 36)
+        self.sweep("b", "--run", "ref", *data, "--log-file", "log.txt")
+        self.assertIn("RUNNING", (self.path / "log.txt").read_text())
         make_model(self.path / "zoo/m3.onnx", 99)
         self.sweep("a", "--run", "ref", "engine", *data, "--shard-size", "4")
         self.assertEqual(len(self.record_lines("a")), 42)

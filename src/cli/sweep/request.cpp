@@ -92,6 +92,19 @@ std::string deciding_options(const Arguments& arguments) {
   return all;
 }
 
+// The command as workers get it: without what it prints and writes besides results.
+std::vector<std::string> worker_words(const Arguments& arguments) {
+  std::vector<std::string> words = {"sweep"};
+  for (const Arguments::Occurrence& use : arguments.in_order()) {
+    const std::string_view name = canonical_name(*use.row);
+    if (use.row->is_output || is_logging(name)) continue;
+    words.emplace_back(name);
+    words.insert(words.end(), use.values.begin(), use.values.end());
+  }
+  words.emplace_back("--serve-units");
+  return words;
+}
+
 double timeout(const Arguments& arguments) {
   if (!arguments.has("--timeout")) return 0;
   const double seconds = parse_number("--timeout", arguments.value("--timeout"));
@@ -243,9 +256,7 @@ tasks::SweepRequest sweep_request(const Arguments& arguments, std::vector<std::s
   request.computes_tolerance = wants_computed_tolerance(arguments);
   read_data(arguments, request);
   read_work(arguments, request);
-  request.worker_words = {"sweep"};
-  request.worker_words.insert(request.worker_words.end(), words.begin(), words.end());
-  request.worker_words.emplace_back("--serve-units");
+  request.worker_words = worker_words(arguments);
   request.words = std::move(words);
   request.options = deciding_options(arguments);
   request.models = tasks::find_models(arguments.values("--models"));
