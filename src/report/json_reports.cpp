@@ -23,6 +23,7 @@ template std::string report_json(const results::AccuracyListing&, bool);
 template std::string report_json(const results::Bench&, bool);
 template std::string report_json(const results::BenchSweep&, bool);
 template std::string report_json(const results::BisectionReport&, bool);
+template std::string report_json(const results::RuntimeReport&, bool);
 template std::string report_json(const results::CapabilityReport&, bool);
 template std::string report_json(const results::CompatibilityReport&, bool);
 template std::string report_json(const results::ConversionReport&, bool);

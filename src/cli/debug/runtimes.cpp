@@ -7,7 +7,7 @@
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/json.h"
 #include "cli/options/groups/model.h"
-#include "report/debug/json_runtimes.h"
+#include "report/json_reports.h"
 #include "tasks/check.h"
 #include "tasks/debug/runtimes.h"
 
@@ -69,7 +69,7 @@ int run_runtimes(const Arguments& arguments, Environment& environment) {
   LogObserver observer(arguments, environment);
   const results::RuntimeReport report = tasks::debug_runtimes(request, observer);
   const int status = finish(report, environment.log);
-  if (wants_json(arguments)) write_json(arguments, environment, report::runtimes_json(report));
+  if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return status;
 }
 

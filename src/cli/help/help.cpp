@@ -66,7 +66,7 @@ std::string row_label(const OptionRow& row) {
     case Arity::flag:
       return label;
     case Arity::one:
-      return fmt::format("{} {}", label, value);
+      return label.ends_with('@') ? label + value : fmt::format("{} {}", label, value);
     case Arity::optional:
       return fmt::format("{} [{}]", label, value);
     case Arity::one_or_more:

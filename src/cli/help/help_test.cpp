@@ -75,6 +75,11 @@ TEST(Help, values_with_a_name_list_their_choices) {
             "say it (one of x, y)");
 }
 
+TEST(Help, values_that_are_part_of_a_name_follow_it_at_once) {
+  EXPECT_EQ(row_label({.names = {"--a@"}, .metavar = "PYTHON"}), "--a@PYTHON");
+  EXPECT_EQ(row_label({.names = {"--a"}, .metavar = "PYTHON"}), "--a PYTHON");
+}
+
 TEST(Manual, names_every_command_option_and_status) {
   const std::string markdown = markdown_manual();
   for (const char* part : {"## assay completion\n", "`--json [FILE]`", "| 70 | a bug of assay |"}) {

@@ -133,7 +133,7 @@ using AllResults = testing::Types<
     results::DataListing, results::DebugReport, results::DoctorReport, results::EditReport, results::EngineListing,
     results::TensorFlowListing, results::LintReport, results::ModelDiff, results::ModelOverview, results::NodeListing,
     results::PipelineReport, results::PluginReport, results::PrecisionReport, results::ProfileReport, results::RangeReport,
-    results::ReduceReport, results::Rejudgement, results::RunReport, results::SameReport, results::SparsityReport,
+    results::ReduceReport, results::Rejudgement, results::RunReport, results::RuntimeReport, results::SameReport, results::SparsityReport,
     results::SweepPlan, results::SweepReport, results::SweepStatus, results::SweepUnit, results::TacticDiff,
     results::TacticListing, results::TacticReport, results::ValueComparison, results::ValueFacts>;
 TYPED_TEST_SUITE(FieldsOf, AllResults);

@@ -7,6 +7,7 @@
 #include "results/debug.h"
 #include "results/fields/fields.h"
 #include "results/precision.h"
+#include "results/runtimes.h"
 #include "results/same.h"
 #include "results/value_ranges.h"
 
@@ -197,6 +198,30 @@ struct Fields<BisectionReport> {
     v("reduced", report.reduced);
     v("nodes", report.nodes);
     describe_loop(v, report.loop);
+    v("timings", report.timings);
+  }
+};
+
+template <>
+struct Fields<TriedRuntime> {
+  static void of(auto& v, auto& tried) {
+    v("environment", tried.environment);
+    v("good", tried.is_good);
+    v("reason", tried.reason);
+  }
+};
+
+template <>
+struct Fields<RuntimeReport> {
+  static constexpr std::string_view kCommand = "debug runtimes";
+  static void of(auto& v, auto& report) {
+    v("model", report.model);
+    v("backend", report.backend);
+    v("fails_before", report.fails_before);
+    v("reproduced", report.is_reproduced);
+    v("first_bad", report.first_bad);
+    v("last_good", report.last_good);
+    v("tried", report.tried);
     v("timings", report.timings);
   }
 };

@@ -192,6 +192,14 @@ TEST(CardLayers, Rows) {
   check("g (float[6,80] x) => (float[6,80] z) <" + numbers("float[80] s", 80) + ", " + numbers("float[80] b", 80) +
             "> { z = LayerNormalization(x, s, b) }",
         {"normalization.rows"});
+  for (const int length : {8, 200, 1024, 1032, 83}) {  // the first three in registers
+    for (const char* const type : {"float", "float16"}) {
+      check(fmt::format("g ({0}[6,{1}] x, {0}[{1}] s, {0}[{1}] b) => ({0}[6,{1}] y, {0}[6,{1}] z) {{ "
+                        "y = LayerNormalization(x, s, b) z = RMSNormalization(x, s) }}",
+                        type, length),
+            {"normalization.rows", "normalization.rows"}, std::string_view(type) == "float" ? 1e-5 : 2e-2);
+    }
+  }
   check(
       "g (float[2,4,5,5] x) => (float[2,4,5,5] z) <float[4] s = {1,2,3,4}, float[4] b = {0,1,0,1}> { "
       "z = InstanceNormalization(x, s, b) }",

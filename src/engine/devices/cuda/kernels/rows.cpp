@@ -52,6 +52,14 @@ struct NormSettings {
   int64_t groups = 0, per_group = 1, per_number = 1;  // groups 0: factors by element
 };
 
+// Packs of 16 bytes that a lane holds where a warp has a row; 0: rows are too long for that, or have no whole packs.
+int64_t held_packs(const NormSettings& norm, tensor::DType dtype) {
+  constexpr int64_t kMostHeld = 32;  // of a lane
+  const int64_t pack = 128 / tensor::bit_width(dtype), most = kMostHeld / pack;
+  const int64_t packs = (norm.length + 32 * pack - 1) / (32 * pack);
+  return norm.groups == 0 && norm.length % pack == 0 && packs <= most ? packs : 0;
+}
+
 std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const NormSettings& norm) {
   const auto desc_of = [&](int input) {
     return input < 0 ? layer.inputs[static_cast<size_t>(norm.data)] : layer.inputs[static_cast<size_t>(input)];
@@ -78,7 +86,16 @@ std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const 
   writer.number("kGroups", std::max<int64_t>(norm.groups, 1));
   writer.number("kPerGroup", norm.per_group);
   writer.divisor("kPerNumber", norm.per_number);
-  return single(writer.finish(programs, threads_of_row(norm.length), norm.rows, norm_text(), rows_text()));
+  const int64_t packs = held_packs(norm, in.dtype);
+  writer.number("kRows", norm.rows);
+  writer.constant("kHeldPacks", packs);
+  if (packs == 0) {
+    return single(writer.finish(programs, threads_of_row(norm.length), norm.rows, norm_text(), rows_text()));
+  }
+  constexpr unsigned kThreads = 128;
+  const int64_t blocks = blocks_for(norm.rows, kThreads / 32);
+  writer.launch().begins_early = blocks <= programs.card().multiprocessors();
+  return single(writer.finish(programs, kThreads, blocks, norm_text(), rows_text()));
 }
 
 class Norm final : public Operation {
