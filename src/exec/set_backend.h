@@ -25,8 +25,8 @@ struct BackendWords {
 bool has_words(std::string_view backend);
 
 // A backend that lets ranks run each model together, each of them by `base`: `tp:2`, `cp:4`, `copies:2`, `ranks:2`. Its
-// settings: `device` may list one for each rank; `rank-timeout`; `rank-models`; `rank-transport`. Defined in src/backends/ranks. Error
-// (usage) for other words, (unsupported) for a backend that has no collectives.
+// settings: `device` may list one for each rank; `rank-timeout`; `rank-models`; `rank-transport`. Defined in
+// src/backends/ranks. Error (usage) for other words, (unsupported) for a backend that has no collectives.
 BackendPtr make_ranked_backend(std::string_view shard, BackendPtr base);
 
 // The backend of the words, whose settings take the place of those that it is given.

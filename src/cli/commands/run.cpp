@@ -114,7 +114,7 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
 
 int write_script(const RunWords& words, const Arguments& arguments, Environment& environment) {
   const std::string path = arguments.value("--gen-script");
-  if (arguments.has("--shard")) fail(ErrorCode::unsupported, "--gen-script: ranks cannot be written as a script");
+  if (has_shard(arguments)) fail(ErrorCode::unsupported, "--gen-script: ranks cannot be written as a script");
   if (words.request.integers)
     fail(ErrorCode::unsupported, "--gen-script: the model of --int8 or --weights cannot be written as a script");
   const std::string script = run_script(words, arguments, printable(environment.command_line));
@@ -184,8 +184,8 @@ std::vector<OptionGroup> groups() {
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),
                    saved_data_group(), inference_group(), generation_group(), comparator_group(), functions_group(),
-                   postprocess_group(), ranks_group(), limits_group(), json_group(), report_group(), engine_weights_group(),
-                   calibration_group(), config_script_group(), engine_run_group()}) {
+                   postprocess_group(), ranks_group(), limits_group(), json_group(), report_group(),
+                   engine_weights_group(), calibration_group(), config_script_group(), engine_run_group()}) {
     all.push_back(std::move(group));
   }
   return all;

@@ -182,7 +182,7 @@ std::vector<std::string> chosen_devices(const Arguments& arguments) {
 }
 
 std::vector<std::string> chosen_backends(const Arguments& arguments) {
-  const bool are_of_ranks = arguments.knows("--shard") && arguments.has("--shard");  // the devices
+  const bool are_of_ranks = has_shard(arguments);  // the devices
   std::vector<std::string> names;
   for (const Arguments::Occurrence& use : arguments.in_order()) {
     const std::string name = backend_of(use);

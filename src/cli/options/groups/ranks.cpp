@@ -14,9 +14,10 @@ constexpr std::string_view kTransport = "--rank-transport";
 constexpr std::string_view kModels = "--rank-models";
 constexpr std::string_view kRanks = "ranks";
 
-bool has_shard(const Arguments& arguments) { return arguments.knows(kShard) && arguments.has(kShard); }
-
 }  // namespace
+
+// Other commands have an option of that name, which means something else.
+bool has_shard(const Arguments& arguments) { return arguments.knows(kTimeout) && arguments.has(kShard); }
 
 OptionGroup ranks_group() {
   return {

@@ -11,6 +11,8 @@ namespace assay::cli {
 
 // `--shard`, `--rank-models`, `--rank-timeout`.
 OptionGroup ranks_group();
+// True if ranks are to run the model.
+bool has_shard(const Arguments& arguments);
 // Arguments in which several models beside `--shard ranks` have their places: the first is the model, the others are
 // --rank-models.
 Arguments with_models_of_ranks(const Arguments& arguments);

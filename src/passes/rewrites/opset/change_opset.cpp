@@ -12,6 +12,7 @@
 #include "base/text.h"
 #include "ir/ir_version.h"
 #include "passes/opset/adapters.h"
+#include "passes/opset/expansions.h"
 #include "passes/opset/form.h"
 #include "passes/opset/misfit.h"
 #include "passes/opset/opset_options.h"
@@ -61,7 +62,10 @@ Refusal lower(Draft& draft) {
   const std::string op = draft.op();
   const std::vector<const Schema*> versions = schema::schema_versions("", op);
   if (versions.front()->since > draft.target()) {
-    return fmt::format("the operator came with version {}", versions.front()->since);
+    const Expansion* const expansion = find_expansion(op);
+    if (expansion == nullptr) return fmt::format("the operator came with version {}", versions.front()->since);
+    if (draft.refers_to_attributes()) return "it refers to attributes of its function; inlining makes them known";
+    return expansion->expand(draft);
   }
   const int64_t from = draft.source().since;
   for (size_t i = versions.size(); i-- > 1;) {

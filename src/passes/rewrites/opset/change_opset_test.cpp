@@ -66,6 +66,32 @@ TEST(ChangeOpset, makes_axes_inputs_and_attributes) {
             "its `axes` is computed, and an attribute in the older version");
 }
 
+TEST(ChangeOpset, newer_operators_become_several_older_ones) {
+  EXPECT_EQ(nodes(24, 13, "g (float[2] x) => (float[2] y) { y = Swish(x) }"),
+            "Swish_opset_0 = Sigmoid (x); y = Mul (x, Swish_opset_0)");
+  EXPECT_EQ(nodes(16, 11, "g (float[2] a, float[2] b) => (bool[2] y) { y = GreaterOrEqual(a, b) }"),
+            "GreaterOrEqual_opset_0 = Greater (a, b); GreaterOrEqual_opset_1 = Equal (a, b); y = Or "
+            "(GreaterOrEqual_opset_0, GreaterOrEqual_opset_1)");
+  const std::string rows = "g (float[2,3] x, float[3] s) => (float[2,3] y) { y = RMSNormalization(x, s) }";
+  EXPECT_NE(nodes(23, 17, rows).find("ReduceMean <axes: ints = [-1]>"), std::string::npos) << nodes(23, 17, rows);
+  EXPECT_EQ(nodes(23, 18, rows).find("axes: ints"), std::string::npos) << nodes(23, 18, rows);
+}
+
+TEST(ChangeOpset, operators_that_cannot_be_spelled_out_are_refused) {
+  EXPECT_EQ(refusal(17, 13,
+                    "g (float[2,3] x, float[3] s) => (float[2,3] y, float[2,1] m) { "
+                    "y, m = LayerNormalization(x, s) }"),
+            "it has more than one output");
+  EXPECT_EQ(refusal(23, 20,
+                    "g (float[1,2,N,4] q, float[1,2,M,4] k, float[1,2,M,4] v) => (float[1,2,N,4] y) { "
+                    "y = Attention<is_causal = 1>(q, k, v) }"),
+            "its lengths are not known, which a causal mask needs");
+  EXPECT_EQ(refusal(23, 20,
+                    "g (float[1,2,3,4] q, float[1,2,3,4] k, float[1,2,3,4] v) => (float[1,2,3,4] y) { "
+                    "y = Attention<softcap = 2.0>(q, k, v) }"),
+            "its scores are capped, which is not spelled out");
+}
+
 TEST(ChangeOpset, a_mask_of_dropout_that_drops_nothing_stays_true) {
   const std::string used = "g (float[2] x) => (float[2] y, bool[2] m) { y, m = Dropout(x) }";
   EXPECT_EQ(nodes(13, 11, used), "y, Dropout_opset_1 = Dropout (x); m = Or (Dropout_opset_1, Dropout_opset_0)");
