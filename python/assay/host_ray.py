@@ -89,7 +89,7 @@ class Sweep:
 
 def one_line(error):
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-    return f"{type(error).__name__}: {' '.join(lines[:3])}"[:400]
+    return f"{type(error).__name__}: {' '.join(lines[:6])}"[:400]
 
 
 def check_address(address):

@@ -89,6 +89,20 @@ class OnRay(InFolder):
                 self.assertEqual(self.facts(folder), expected)
 
     @unittest.skipUnless(HAS_RAY, f"`{PYTHON}` has no package ray")
+    def test_what_hangs(self):
+        self.metric(0.85, "time.sleep(600)")
+        told_by(*self.words("hanging", "--on", "ray", "--jobs", "2", "--timeout", "1.5", "--retries", "9"), status=0)
+        self.assertTrue(list(self.path.glob("flag*")))
+        left = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                words = (process / "cmdline").read_bytes().split(b"\0")
+                left += [words] if b"--serve-units" in words and os.readlink(process / "cwd") == str(self.path) else []
+            except OSError:
+                pass
+        self.assertEqual(left, [])
+
+    @unittest.skipUnless(HAS_RAY, f"`{PYTHON}` has no package ray")
     def test_a_driver_that_is_killed(self):
         expected = self.serial()
         self.metric(pause=0.05)

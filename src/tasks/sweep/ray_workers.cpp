@@ -55,6 +55,14 @@ class RayWorkers final : public Workers {
     await_ready();
   }
 
+  ~RayWorkers() override {
+    constexpr double kGraceSeconds = 15;  // in which Ray ends what it has started
+    channel_.reset();
+    process_->end(kGraceSeconds);
+  }
+  RayWorkers(const RayWorkers&) = delete;
+  RayWorkers& operator=(const RayWorkers&) = delete;
+
   size_t count() const override { return count_; }
   void send(size_t worker, std::string_view line) override { tell(fmt::format("send {} {}", worker, line)); }
   void end(size_t worker) override { tell(fmt::format("end {}", worker)); }

@@ -1,4 +1,7 @@
+#include <csignal>
+
 #include <fmt/format.h>
+#include <sys/prctl.h>
 
 #include "base/error.h"
 #include "sweep/folder.h"
@@ -20,6 +23,7 @@ void check_group(const UnitGroup& group, const results::SweepPlan& plan) {
 }  // namespace
 
 int serve_sweep(const SweepRequest& request, int socket) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // a run that hangs must not outlive who asked for it
   const TaskThreads threads(request.session.threads);
   const results::SweepPlan plan = sweep::load_plan(request.folder);
   LineChannel channel{remote::Descriptor(socket), remote::Descriptor()};
