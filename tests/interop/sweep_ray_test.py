@@ -91,7 +91,7 @@ class OnRay(InFolder):
     @unittest.skipUnless(HAS_RAY, f"`{PYTHON}` has no package ray")
     def test_what_hangs(self):
         self.metric(0.85, "time.sleep(600)")
-        told_by(*self.words("hanging", "--on", "ray", "--jobs", "2", "--timeout", "1.5", "--retries", "9"), status=0)
+        told_by(*self.words("hanging", "--on", "ray", "--jobs", "2", "--timeout", "5", "--retries", "9"), status=0)
         self.assertTrue(list(self.path.glob("flag*")))
         left = []
         for process in pathlib.Path("/proc").glob("[0-9]*"):

@@ -196,32 +196,40 @@ class Sweeps(InFolder):
         scores = [[score["value"] for score in self.facts(folder)["metrics"]] for folder in ("good", "a")]
         self.assertEqual(*scores)
 
-    def test_what_always_dies_or_hangs(self):
+    def test_what_always_dies(self):
         rest = ("--run", "ref", "engine", *self.loader(2), "--jobs", "2", "--limit", "1")
-        told = self.sweep("a", *rest, *self.metric("    os.kill(os.getppid(), signal.SIGSEGV)\n"), status=3)
+        deadly = self.metric("    if os.path.exists('deadly'): os.kill(os.getppid(), signal.SIGSEGV)\n")
+        (self.path / "deadly").touch()
+        told = self.sweep("a", *rest, *deadly, status=3)
         self.assertIn("12 units: 12 died", told)
         report = self.report("a")
         self.assertIn("signal 11", report["units"][0]["reason"])
         self.assertEqual({cause["signature"] for cause in report["causes"]},
                          {f"{side}: the worker was killed by signal N (segmentation fault)" for side in ("ref", "engine")})
-        self.sweep("c", *rest, *self.metric("    pass\n"))
-        greatest = max(score["value"] for score in self.report("c")["metrics"])
-        hanging = self.metric(f"    time.sleep(60 if outputs['y'][0, 0] > {greatest - 1e-4} else 0)\n")
-        self.sweep("b", *rest, *hanging, "--timeout", "5", "--retries", "0", status=3)
-        units = self.report("b")["units"]
-        self.assertEqual({unit["status"] for unit in units}, {"same", "timeout"})
-        reasons = [unit["reason"] for unit in units if unit["status"] == "timeout"]
-        self.assertEqual(reasons, ["no answer within 5 s", "no reference: no answer within 5 s"])
-        self.metric("    pass\n")
-        told = run(ASSAY, "sweep", "retry", "b", "--class", "timeout", status=0)
+        (self.path / "deadly").unlink()
+        self.assertIn("12 units: 12 died", self.sweep("a", *rest, *deadly, status=3))
+        self.assertIn("0 unit(s) are run again", told_by(ASSAY, "sweep", "retry", "a", "--class", "timeout", status=3))
+        told = told_by(ASSAY, "sweep", "retry", "a", "--class", "died", status=0)
+        self.assertIn("12 unit(s) are run again", told)
         self.assertIn("12 units: 12 same", told)
+
+    def test_what_always_hangs(self):
+        rest = ("--run", "ref", "engine", *self.loader(2), "--jobs", "2", "--limit", "1")
+        self.sweep("good", *rest, *self.metric("    pass\n"))
+        worst = max(self.report("good")["metrics"], key=lambda score: score["value"])
+        hanging = self.metric(f"    time.sleep(600 if outputs['y'][0, 0] > {worst['value'] - 1e-4} else 0)\n")
+        self.sweep("a", *rest, *hanging, "--timeout", "3", "--retries", "0", status=3)
+        units = [unit for unit in self.report("a")["units"] if unit["model"] == worst["model"]]
+        self.assertEqual([unit["status"] for unit in units], ["timeout"] * 2)
+        self.assertEqual([unit["reason"] for unit in units], ["no answer within 3 s", "no reference: no answer within 3 s"])
 
     def test_a_sweep_that_is_killed(self):
         rest = ["--run", "ref", "engine", *self.loader(20), "--shard-size", "1", "--jobs", "2"]
-        rest += self.metric("    time.sleep(0.02)\n")
+        rest += self.metric("    time.sleep(0.1 if os.path.exists('slow') else 0)\n")
         self.sweep("whole", *rest)
+        (self.path / "slow").touch()
         words = [ASSAY, "sweep", "--models", "zoo/*.onnx", "--python", sys.executable, *rest, "-o", "killed"]
-        for least in (30, 100):
+        for least in (20, 60):
             process = subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
             while not (self.path / "killed/journal").exists() or len(self.record_lines("killed")) < least:
                 self.assertIsNone(process.poll())
@@ -233,6 +241,7 @@ class Sweeps(InFolder):
             process.send_signal(signal.SIGKILL)
             process.wait()
             self.assertIn("No sweep is at work", run(ASSAY, "sweep", "status", "killed"))
+        (self.path / "slow").unlink()
         done = len(self.record_lines("killed"))
         self.assertLess(done, 240)
         self.sweep("killed", *rest)
