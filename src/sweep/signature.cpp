@@ -53,7 +53,8 @@ results::UnitStatus status_of(const Error& error) {
     case ErrorCode::cancelled:
       return UnitStatus::cancelled;
     case ErrorCode::limit:
-      return has("answer") || has("second") ? UnitStatus::timeout : UnitStatus::memory;
+      if (has("memory") || has("allocat") || has("too large")) return UnitStatus::memory;
+      return has("answer") ? UnitStatus::timeout : UnitStatus::refused;
     default:
       break;
   }

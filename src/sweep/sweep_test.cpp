@@ -31,6 +31,7 @@ TEST(SweepSignature, errors_have_classes) {
   EXPECT_EQ(status_of(Error(ErrorCode::unsupported, "no kernel")), UnitStatus::refused);
   EXPECT_EQ(status_of(Error(ErrorCode::limit, "it needs 8 TB of memory")), UnitStatus::memory);
   EXPECT_EQ(status_of(Error(ErrorCode::limit, "gave no answer within 3 s")), UnitStatus::timeout);
+  EXPECT_EQ(status_of(Error(ErrorCode::limit, "the loop did not end within 100 iterations")), UnitStatus::refused);
   EXPECT_EQ(status_of(Error(ErrorCode::backend, "the process of onnxrt was killed by signal 11")), UnitStatus::died);
   EXPECT_EQ(status_of(Error(ErrorCode::cancelled, "ended")), UnitStatus::cancelled);
 }

@@ -264,6 +264,13 @@ class Sweeps(InFolder):
         run(*words)
         self.assertEqual(self.report("a")["by_status"]["same"], 480)
         self.assertLessEqual(len(self.record_lines("a")), 481)
+        self.loader(400)
+        words[words.index("--shard-size") + 1] = "400"
+        told = subprocess.run(words, capture_output=True, text=True, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+        self.assertEqual(told.returncode, 3, told.stderr)
+        self.assertEqual(len(told.stderr.splitlines()), 1)
+        self.assertIn("file too large; the same command goes on from there", told.stderr)
 
     def test_another_version(self):
         self.sweep("a", "--run", "ref")

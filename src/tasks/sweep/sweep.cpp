@@ -1,9 +1,11 @@
 #include "tasks/sweep.h"
 
 #include <algorithm>
+#include <cerrno>
 
 #include <fmt/format.h>
 
+#include "base/errno_text.h"
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
@@ -38,6 +40,24 @@ void make_folder(const std::filesystem::path& folder) {
   if (error) fail(ErrorCode::io, "the folder `{}` cannot be made: {}", printable(folder.string()), error.message());
 }
 
+// An error of a disk that is full says that the sweep can go on.
+bool is_of_full_disk(const Error& error) {
+  const std::string line = error.line();
+  const auto says = [&](int number) { return line.find(errno_text(number)) != std::string::npos; };
+  return error.code() == ErrorCode::io && (says(ENOSPC) || says(EDQUOT) || says(EFBIG));
+}
+
+results::SweepPlan plan_in_folder(const SweepRequest& request, Observer& observer) {
+  try {
+    results::SweepPlan plan = make_plan(request, observer);
+    sweep::save_plan(request.folder, plan);
+    return plan;
+  } catch (const Error& error) {
+    if (!is_of_full_disk(error)) throw;
+    throw Error(ErrorCode::limit, error.line() + "; the same command goes on from there");
+  }
+}
+
 }  // namespace
 
 void check_sweep(const SweepRequest& request) {
@@ -61,8 +81,7 @@ results::SweepReport sweep(const SweepRequest& request, Observer& observer) {
   make_folder(request.folder);
   const sweep::FolderLock lock(request.folder, request.part);
   std::set<std::string> done = finished_keys(request.folder);
-  const results::SweepPlan plan = make_plan(request, observer);
-  sweep::save_plan(request.folder, plan);
+  const results::SweepPlan plan = plan_in_folder(request, observer);
   const double planned = total.seconds();
   const std::unique_ptr<Workers> workers = make_workers(request);
   Driver(request, plan, *workers, std::move(done), observer).run();

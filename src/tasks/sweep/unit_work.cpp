@@ -108,7 +108,11 @@ void UnitWork::save_worst(const std::filesystem::path& folder) {
   unit_.worst_file = fmt::format("worst/{}.npz", unit_.key.substr(0, 16));
   std::error_code error;
   std::filesystem::create_directories(folder / "worst", error);
-  formats::write_npz(folder / unit_.worst_file, *worst_);
+  try {
+    formats::write_npz(folder / unit_.worst_file, *worst_);
+  } catch (const Error&) {  // a result without its sample is still one
+    unit_.worst_file.clear();
+  }
 }
 
 void UnitWork::describe_difference() {
