@@ -10,8 +10,6 @@
 #include "base/errno_text.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/paths.h"
-#include "base/read_text.h"
 #include "base/text.h"
 #include "formats/json/field_reader.h"
 #include "formats/json/field_writer.h"

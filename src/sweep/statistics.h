@@ -1,7 +1,5 @@
 #pragma once
 
-#include <optional>
-
 #include "sweep/metrics/metric.h"
 
 namespace assay::sweep {

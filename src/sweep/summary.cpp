@@ -7,7 +7,6 @@
 
 #include <fmt/format.h>
 
-#include "base/text.h"
 #include "sweep/folder.h"
 #include "sweep/keys.h"
 #include "sweep/scores.h"

@@ -2,7 +2,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <numeric>
 
 #include "base/error.h"
 #include "sweep/metrics/values.h"

@@ -1,7 +1,6 @@
 #include "sweep/metrics/values.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 
 #include <fmt/format.h>

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <cmath>
 
 #include "base/error.h"
 #include "base/text.h"

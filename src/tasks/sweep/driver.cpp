@@ -6,7 +6,6 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "sweep/folder.h"
 #include "sweep/keys.h"
 #include "sweep/signature.h"

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <map>
 
 #include <fmt/format.h>
 
@@ -13,7 +12,6 @@
 #include "base/trim.h"
 #include "exec/feeds.h"
 #include "formats/png.h"
-#include "sweep/keys.h"
 
 namespace assay::tasks {
 namespace {

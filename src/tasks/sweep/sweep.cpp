@@ -1,6 +1,5 @@
 #include "tasks/sweep.h"
 
-#include <algorithm>
 #include <cerrno>
 
 #include <fmt/format.h>
@@ -11,7 +10,6 @@
 #include "base/text.h"
 #include "exec/backend.h"
 #include "sweep/folder.h"
-#include "sweep/keys.h"
 #include "sweep/metrics/metric.h"
 #include "sweep/summary.h"
 #include "tasks/sweep/driver.h"

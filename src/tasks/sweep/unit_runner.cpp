@@ -1,23 +1,18 @@
 #include "tasks/sweep/unit_runner.h"
 
 #include <algorithm>
-#include <cmath>
 #include <new>
 
 #include <fmt/format.h>
 #include <malloc.h>
 
 #include "base/error.h"
-#include "base/text.h"
 #include "sweep/keys.h"
-#include "sweep/signature.h"
 #include "tasks/sweep/sample_comparer.h"
 #include "tasks/sweep/unit_work.h"
 
 namespace assay::tasks {
 namespace {
-
-using results::UnitStatus;
 
 // Outputs that outlive the run.
 class Collector final : public exec::TensorSink {
@@ -80,7 +75,7 @@ class UnitRunner::Group {
   }
 
   bool is_any_alive() const { return std::ranges::any_of(works_, &UnitWork::is_alive); }
-  bool has_reference() const { return works_.size() > 1 || works_.front().column() != 0; }
+  bool is_compared() const { return works_.size() > 1 || works_.front().column() != 0; }
 
   void enter(size_t column) {
     if (entered_ == column) return;
@@ -136,7 +131,7 @@ class UnitRunner::Group {
     with_reference([&] { reference = run_column(0, sample.feeds, seconds); });
     if (!is_any_alive()) return;
     std::optional<SampleComparer> comparer;
-    if (has_reference()) guarded(works_, [&] { comparer.emplace(runner_.request_, *model_, sample, reference); });
+    if (is_compared()) guarded(works_, [&] { comparer.emplace(runner_.request_, *model_, sample, reference); });
     for (UnitWork& work : works_) {
       if (!work.is_alive()) continue;
       guarded(std::span(&work, 1), [&] { judge(work, sample, reference, comparer ? &*comparer : nullptr, seconds); });

@@ -1,5 +1,4 @@
 #include "base/error.h"
-#include "base/text.h"
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "cli/options/groups/json.h"
