@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/paths.h"
 #include "base/read_text.h"
 #include "base/text.h"
 #include "base/yaml.h"
@@ -47,6 +48,13 @@ void add_entry(const YamlEntry& entry, const OptionRow& row, std::vector<std::st
   for (const YamlNode& item : entry.value.items) add_value(item, words);
 }
 
+// A plan that is not there may be a misspelt command.
+void check_plan(const std::string& path) {
+  const std::vector<std::string> commands = {"status", "report", "merge", "retry"};
+  const std::optional<std::string> near = is_there(path) ? std::nullopt : did_you_mean(path, commands);
+  if (near) fail(ErrorCode::usage, "there is no plan `{}`; did you mean `assay sweep {}`?", printable(path), *near);
+}
+
 std::vector<std::string> words_of_plan(const std::string& path, const Command& command, const Arguments& arguments) {
   const std::vector<YamlNode> documents = parse_yaml(read_text(path));
   if (documents.size() != 1 || documents[0].kind != YamlNode::Kind::map)
@@ -65,6 +73,7 @@ std::vector<std::string> words_with_plan(const Command& command, const Arguments
   std::vector<std::string> words;
   if (arguments.has("plan")) {
     const std::string path = arguments.value("plan");
+    check_plan(path);
     words = with_frame([&] { return fmt::format("plan `{}`", printable(path)); },
                        [&] { return words_of_plan(path, command, arguments); });
   }
