@@ -71,8 +71,7 @@ void OpenModel::open(size_t number, Column& column) {
   if (!column.variant) session.path = runnable_path(source);
   const bool is_elsewhere = side.find('@') != std::string::npos;  // two releases do not fit into one process
   exec::BackendPtr backend =
-      is_elsewhere ? remote::isolated_backend({.backend = side, .timeout_seconds = request_.timeout_seconds})
-                   : exec::find_backend(side, session.search);
+      is_elsewhere ? remote::isolated_backend({.backend = side}) : exec::find_backend(side, session.search);
   column.runner = exec::backend_runner(side, std::move(backend), model, std::move(session));
   Diagnostics findings;
   column.runner->open(findings);

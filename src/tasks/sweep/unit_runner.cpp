@@ -188,8 +188,7 @@ UnitRunner::UnitRunner(const SweepRequest& request, const results::SweepPlan& pl
   for (const std::string& word : plan.metrics) {
     metrics_.emplace_back(word, sweep::make_metric(word));
     Observer nobody;
-    if (sweep::is_script_metric(word) && !host_)
-      host_ = make_python_host(request.session.search, request.timeout_seconds, nobody);
+    if (sweep::is_script_metric(word) && !host_) host_ = make_python_host(request.session.search, 0, nobody);
   }
 }
 

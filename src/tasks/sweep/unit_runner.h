@@ -20,7 +20,8 @@ struct UnitListener {
   std::function<void(const results::SweepUnit&)> on_unit;
 };
 
-// Runs units. The last model stays open, as the next shard is mostly of the same.
+// Runs units. The last model stays open, as the next shard is mostly of the same. What hangs is left to the caller, who
+// has the one clock.
 class UnitRunner {
  public:
   UnitRunner(const SweepRequest& request, const results::SweepPlan& plan);
