@@ -56,6 +56,7 @@ class MomentWatcher final : public exec::DriveWatcher {
   // Each row of the products is summed by one thread, in order.
   static void add(const tensor::Tensor& tensor, Moments& moments) {
     constexpr uint64_t kGrain = 8;
+    constexpr uint64_t kLanes = 8;
     const uint64_t size = moments.size;
     const uint64_t rows = tensor.count() / size;
     std::vector<float> numbers(tensor.count());
@@ -68,7 +69,11 @@ class MomentWatcher final : public exec::DriveWatcher {
           double* const sums = moments.products.data() + i * size;
           const double factor = x[i];
           moments.magnitudes[i] += std::fabs(factor);
-          for (uint64_t j = 0; j < size; ++j) sums[j] += factor * x[j];
+          uint64_t j = 0;
+          for (; j + kLanes <= size; j += kLanes) {
+            for (uint64_t lane = 0; lane < kLanes; ++lane) sums[j + lane] += factor * x[j + lane];
+          }
+          for (; j < size; ++j) sums[j] += factor * x[j];
         }
       }
     });

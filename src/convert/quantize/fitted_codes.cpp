@@ -1,7 +1,9 @@
 #include "convert/quantize/fitted_codes.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <functional>
 
 #include "base/parallel.h"
 #include "convert/quantize/quantizer.h"
@@ -33,49 +35,88 @@ std::vector<float> numbers_of(const Tensor& floats) {
   return numbers;
 }
 
-// The lower factor of a symmetric positive matrix, in its place.
+constexpr uint64_t kLanes = 8;
+constexpr uint64_t kTogether = 16;  // rows or columns that a pass over a matrix serves
+
+double dot(const double* a, const double* b, uint64_t count) {
+  std::array<double, kLanes> sums = {};
+  uint64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (uint64_t lane = 0; lane < kLanes; ++lane) sums[lane] += a[i + lane] * b[i + lane];
+  }
+  for (; i < count; ++i) sums[0] += a[i] * b[i];
+  double sum = 0;
+  for (const double lane : sums) sum += lane;
+  return sum;
+}
+
+// numbers -= factor * row
+void subtract(float* numbers, const float* row, float factor, uint64_t count) {
+  uint64_t i = 0;
+  for (; i + kLanes <= count; i += kLanes) {
+    for (uint64_t lane = 0; lane < kLanes; ++lane) numbers[i + lane] -= factor * row[i + lane];
+  }
+  for (; i < count; ++i) numbers[i] -= factor * row[i];
+}
+
+// The lower factor of a symmetric positive matrix, in its place, some columns at a time.
 void factorize(std::vector<double>& matrix, uint64_t size) {
-  for (uint64_t j = 0; j < size; ++j) {
-    double* const row = matrix.data() + j * size;
-    double diagonal = row[j];
-    for (uint64_t k = 0; k < j; ++k) diagonal -= row[k] * row[k];
-    row[j] = std::sqrt(std::max(diagonal, 1e-300));
-    parallel_for(size - j - 1, 64, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t i = j + 1 + begin; i < j + 1 + end; ++i) {
-        double* const other = matrix.data() + i * size;
-        double sum = other[j];
-        for (uint64_t k = 0; k < j; ++k) sum -= other[k] * row[k];
-        other[j] = sum / row[j];
+  constexpr uint64_t kGrain = 32;
+  constexpr double kLeast = 1e-300;
+  const auto row = [&](uint64_t i) { return matrix.data() + i * size; };
+  for (uint64_t begin = 0; begin < size; begin += kTogether) {
+    const uint64_t end = std::min(begin + kTogether, size);
+    parallel_for(size - begin, kGrain, [&](uint64_t first, uint64_t last) {
+      for (uint64_t i = begin + first; i < begin + last; ++i) {
+        for (uint64_t j = begin; j < std::min(end, i + 1); ++j) row(i)[j] -= dot(row(i), row(j), begin);
       }
     });
+    for (uint64_t j = begin; j < end; ++j) {
+      const double* const known = row(j) + begin;
+      row(j)[j] = std::sqrt(std::max(row(j)[j] - dot(known, known, j - begin), kLeast));
+      for (uint64_t i = j + 1; i < size; ++i)
+        row(i)[j] = (row(i)[j] - dot(row(i) + begin, known, j - begin)) / row(j)[j];
+    }
   }
 }
 
-// The upper factor U of the inverse of the moments, U'U, damped so that it exists: the reversed inverse of the lower
-// factor of the reversed moments.
-std::vector<float> inverse_factor(const Moments& moments) {
+// Moments in reversed order, damped so that they have an inverse.
+std::vector<double> reversed_moments(const Moments& moments) {
   constexpr double kDamping = 0.01;
   const uint64_t size = moments.size;
   double trace = 0;
   for (uint64_t i = 0; i < size; ++i) trace += moments.products[i * size + i];
   const double damping = trace > 0 ? kDamping * trace / static_cast<double>(size) : 1;
-  std::vector<double> lower(size * size);
+  std::vector<double> reversed(size * size);
   for (uint64_t i = 0; i < size; ++i) {
     for (uint64_t j = 0; j < size; ++j)
-      lower[i * size + j] = moments.products[(size - 1 - i) * size + (size - 1 - j)] + (i == j ? damping : 0);
+      reversed[i * size + j] = moments.products[(size - 1 - i) * size + (size - 1 - j)] + (i == j ? damping : 0);
   }
+  return reversed;
+}
+
+// The upper factor U of the inverse of the moments, U'U: the reversed inverse of the lower factor of the reversed
+// moments.
+std::vector<float> inverse_factor(const Moments& moments) {
+  const uint64_t size = moments.size;
+  std::vector<double> lower = reversed_moments(moments);
   factorize(lower, size);
   std::vector<float> upper(size * size);
-  parallel_for(size, 16, [&](uint64_t begin, uint64_t end) {
-    std::vector<double> column(size);  // of the inverse of the lower factor
-    for (uint64_t c = begin; c < end; ++c) {
-      std::ranges::fill(column, 0.0);
-      for (uint64_t i = c; i < size; ++i) {
-        double sum = i == c ? 1 : 0;
-        for (uint64_t k = c; k < i; ++k) sum -= lower[i * size + k] * column[k];
-        column[i] = sum / lower[i * size + i];
+  const uint64_t groups = (size + kTogether - 1) / kTogether;
+  parallel_for(groups, 1, [&](uint64_t begin, uint64_t end) {
+    std::vector<double> columns(kTogether * size);  // of the inverse of the lower factor
+    for (uint64_t group = begin; group < end; ++group) {
+      const uint64_t first = group * kTogether;
+      const uint64_t last = std::min(first + kTogether, size);
+      std::ranges::fill(columns, 0.0);
+      for (uint64_t i = first; i < size; ++i) {
+        const double* const row = lower.data() + i * size;
+        for (uint64_t c = first; c < std::min(last, i + 1); ++c) {
+          double* const column = columns.data() + (c - first) * size;
+          column[i] = ((i == c ? 1 : 0) - dot(row + c, column + c, i - c)) / row[i];
+          upper[(size - 1 - i) * size + (size - 1 - c)] = static_cast<float>(column[i]);
+        }
       }
-      for (uint64_t i = c; i < size; ++i) upper[(size - 1 - i) * size + (size - 1 - c)] = static_cast<float>(column[i]);
     }
   });
   return upper;
@@ -103,27 +144,40 @@ class Compensation {
   }
 
   BlockCodes run() {
-    parallel_for(sums_.columns, 4, [&](uint64_t begin, uint64_t end) {
-      std::vector<float> left(sums_.length);
-      for (uint64_t column = begin; column < end; ++column) code_column(column, left);
+    const uint64_t groups = (sums_.columns + kTogether - 1) / kTogether;
+    parallel_for(groups, 1, [&](uint64_t begin, uint64_t end) {
+      for (uint64_t group = begin; group < end; ++group)
+        code_columns(group * kTogether, std::min((group + 1) * kTogether, sums_.columns));
     });
     codes_.error = weight_error(numbers_, rounded_);
     return std::move(codes_);
   }
 
  private:
-  void code_column(uint64_t column, std::vector<float>& left) {
-    for (uint64_t place = 0; place < sums_.length; ++place) left[place] = numbers_[sums_.at(place, column)];
-    const uint64_t length = wanted_.length > 0 ? wanted_.length : sums_.length;
-    for (uint64_t begin = 0; begin < sums_.length; begin += length) {
-      const uint64_t end = std::min(begin + length, sums_.length);
-      const BlockCoding coding = block_coding(std::span(left).subspan(begin, end - begin), wanted_, codes_.of_tensor);
-      const uint64_t scale = scale_at(sums_, blocks_, begin / length, column);
-      const bool is_integer = wanted_.type == WeightType::integer;
-      codes_.scales[scale] = is_integer ? coding.integers.scale : coding.scale;
-      codes_.zero_points[scale] = coding.integers.zero_point;
-      for (uint64_t place = begin; place < end; ++place) code_number(place, column, coding, left);
+  void code_columns(uint64_t first, uint64_t last) {
+    std::vector<std::vector<float>> left(last - first, std::vector<float>(sums_.length));
+    for (uint64_t column = first; column < last; ++column) {
+      for (uint64_t place = 0; place < sums_.length; ++place)
+        left[column - first][place] = numbers_[sums_.at(place, column)];
     }
+    const uint64_t length = wanted_.length > 0 ? wanted_.length : sums_.length;
+    std::vector<BlockCoding> codings(last - first);
+    for (uint64_t place = 0; place < sums_.length; ++place) {
+      for (uint64_t column = first; column < last; ++column) {
+        std::vector<float>& rest = left[column - first];
+        if (place % length == 0) codings[column - first] = begin_block(place, length, column, rest);
+        code_number(place, column, codings[column - first], rest);
+      }
+    }
+  }
+
+  BlockCoding begin_block(uint64_t begin, uint64_t length, uint64_t column, const std::vector<float>& left) {
+    const uint64_t count = std::min(length, sums_.length - begin);
+    const BlockCoding coding = block_coding(std::span(left).subspan(begin, count), wanted_, codes_.of_tensor);
+    const uint64_t scale = scale_at(sums_, blocks_, begin / length, column);
+    codes_.scales[scale] = wanted_.type == WeightType::integer ? coding.integers.scale : coding.scale;
+    codes_.zero_points[scale] = coding.integers.zero_point;
+    return coding;
   }
 
   void code_number(uint64_t place, uint64_t column, const BlockCoding& coding, std::vector<float>& left) {
@@ -133,7 +187,7 @@ class Compensation {
     rounded_[at] = coding.value(code);
     const float* const row = upper_.data() + place * sums_.length;
     const float error = (left[place] - rounded_[at]) / row[place];
-    for (uint64_t next = place + 1; next < sums_.length; ++next) left[next] -= error * row[next];
+    subtract(left.data() + place + 1, row + place + 1, error, sums_.length - place - 1);
   }
 
   const Blocks& wanted_;
@@ -159,9 +213,7 @@ double result_error(const Sums& sums, const std::vector<float>& numbers, const s
         difference[place] = double{rounded[sums.at(place, column)]} - double{numbers[sums.at(place, column)]};
       for (uint64_t place = 0; place < sums.length; ++place) {
         const double* const row = moments.products.data() + place * sums.length;
-        double product = 0;
-        for (uint64_t other = 0; other < sums.length; ++other) product += row[other] * difference[other];
-        sum += difference[place] * product;
+        sum += difference[place] * dot(row, difference.data(), sums.length);
       }
     }
     return sum;
