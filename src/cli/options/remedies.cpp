@@ -22,6 +22,7 @@ constexpr std::array kRemedies = {
     Remedy{"input_types", "--inputs", "as in {} NAME:[1,3]:float32"},
     Remedy{"nb_rank", "--nb-rank", "{}, or nb_rank of hints"},
     Remedy{"python", "--python", "see `{}`"},
+    Remedy{"feed", "--feed", "{} OUT=IN says it by hand"},
     Remedy{"i_idx", "--i-idx", "with {}"},
     Remedy{"o_idx", "--o-idx", "with {}"},
     Remedy{"cp_type", "--cp-type", "use {} native"},
