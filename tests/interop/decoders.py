@@ -147,6 +147,27 @@ class Decoder:
                                             w.constant(np.zeros(self.width, np.float32))], axis=-1)
 
 
+def grouped(seed=0, heads=4, shared=2, size=8, vocab=40):
+    """A layer of com.microsoft's GroupQueryAttention, which counts positions by lengths."""
+    w, width = Writer(seed), heads * size
+    x = w.add("Gather", [w.weight(vocab, width), "input_ids"])
+    q, k, v = (w.add("MatMul", [x, w.weight(width, columns)]) for columns in (width, shared * size, shared * size))
+    pasts = [f"past_key_values.0.{word}" for word in ("key", "value")]
+    presents = [f"present.0.{word}" for word in ("key", "value")]
+    mixed = w.add("GroupQueryAttention", [q, k, v, *pasts, "seqlens_k", "total_sequence_length"],
+                  ["mixed", *presents], domain="com.microsoft", num_heads=heads, kv_num_heads=shared)
+    x = w.add("Add", [x, w.add("MatMul", [mixed, w.weight(width, width)])])
+    w.add("MatMul", [x, w.weight(width, vocab)], ["logits"])
+    inputs = [info("input_ids", ["batch", "sequence"], INT64), info("seqlens_k", ["batch"], TensorProto.INT32),
+              info("total_sequence_length", [], TensorProto.INT32),
+              *(info(name, ["batch", shared, "past", size]) for name in pasts)]
+    outputs = [info("logits", ["batch", "sequence", vocab]),
+               *(info(name, ["batch", shared, "total", size]) for name in presents)]
+    graph = helper.make_graph(w.nodes, "decoder", inputs, outputs, w.constants)
+    return helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21),
+                                                                  helper.make_opsetid("com.microsoft", 1)])
+
+
 def first_feeds(model, ids):
     """Inputs of the first step for ids of rows x tokens."""
     rows, tokens = ids.shape

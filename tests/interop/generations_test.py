@@ -8,6 +8,7 @@ import tempfile
 import unittest
 
 import numpy as np
+import onnx
 import onnxruntime
 
 import decoders
@@ -78,6 +79,20 @@ class GenerationTest(unittest.TestCase):
             report = self.decode("--onnxrt", "--engine", ids=ids)
             self.assertEqual(report["rows"], 2)
             self.expect_tokens(report, model, ids)
+
+    def test_lengths_of_grouped_attention(self):
+        model = decoders.grouped()
+        onnx.save(model, self.folder / "m.onnx")
+        report = self.decode("--onnxrt", "--engine", "--ref")
+        tokens = [step["token"] for step in report["steps"]]
+        read = np.concatenate([PROMPT[0], [token[0] for token in tokens[:-1]]]).astype(np.int64)[None]
+        empty = np.zeros((1, 2, 0, 8), np.float32)  # all tokens at once
+        whole = session_of(model).run(["logits"], {
+            "input_ids": read, "seqlens_k": np.array([read.size - 1], np.int32),
+            "total_sequence_length": np.array(read.size, np.int32), "past_key_values.0.key": empty,
+            "past_key_values.0.value": empty})[0]
+        expected = whole[0].argmax(-1)[PROMPT.size - 1:]
+        self.assertEqual(tokens, [[token] * 3 for token in expected])
 
     def test_models_of_one_token_read_the_prompt_one_by_one(self):
         whole = decoders.Decoder(cache="scatter").model()
