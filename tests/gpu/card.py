@@ -116,6 +116,15 @@ def views(build, folder):
     return passed, len(VIEWS), faults
 
 
+def ranks(build, folder):
+    """Shards on two contexts of the card (ranks.py)."""
+    done = subprocess.run([sys.executable, ROOT / "tests" / "gpu" / "ranks.py", build, "--folder", folder],
+                          capture_output=True, text=True, check=False)
+    lines = [line for line in done.stdout.splitlines() if line.startswith(("good", "BAD"))]
+    faults = [line for line in lines if line.startswith("BAD")]
+    return len(lines) - len(faults), max(1, len(lines)), faults
+
+
 def models(build, folder, names):
     """Each model in float32, float16 and bfloat16 beside ONNX Runtime, with tolerances computed for it."""
     passed, faults = 0, []
@@ -151,6 +160,7 @@ def main():
              ("tests of ONNX", lambda: onnx_tests(options.build, options.folder / "onnx")),
              ("random graphs", lambda: random_graphs(options.build)),
              ("views", lambda: views(options.build, options.folder / "views")),
+             ("ranks", lambda: ranks(options.build, options.folder / "ranks")),
              ("benchmark models", lambda: models(options.build, folder, options.models)),
              ("launches that begin early", lambda: lives.delays(run, options.build, options.folder, made)),
              ("plans in other processes", lambda: lives.plans(run, options.build, options.folder, made)),

@@ -38,10 +38,11 @@ struct Crew::State {
       changed.wait(lock, [&] { return is_closed || number != done; });
       if (is_closed) return;
       done = number;
-      const std::function<void(int64_t)> own = work;
+      std::function<void(int64_t)> own = work;
       const std::stop_token token = stop.get_token();
       lock.unlock();
       do_work(rank, own, token);
+      own = nullptr;  // the caller's data is let go by the caller
       lock.lock();
       --running;
       changed.notify_all();
