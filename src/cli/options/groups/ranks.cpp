@@ -60,6 +60,9 @@ Arguments with_models_of_ranks(const Arguments& arguments) {
 }
 
 std::vector<std::string> with_shard(std::vector<std::string> backends, const Arguments& arguments) {
+  const bool has_models = arguments.knows(kModels) && arguments.has(kModels);
+  if (has_models && !(has_shard(arguments) && arguments.value(kShard).starts_with(kRanks)))
+    fail(ErrorCode::usage, "{} needs {} {}:N", kModels, kShard, kRanks);
   if (!has_shard(arguments)) return backends;
   if (backends.empty()) fail(ErrorCode::usage, "{} needs a backend: --engine, --ref, ...", kShard);
   if (backends.front().find('@') != std::string::npos)
