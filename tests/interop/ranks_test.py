@@ -167,6 +167,8 @@ class Refusals(InFolder):
         self.assertIn("the model has no attention layer", self.fails(path, "--shard", "cp:2", "--ref", status=2))
         self.assertIn("2 ranks need as many devices",
                       self.fails(path, "--shard", "tp:2", "--engine", "--device", "cpu,cpu,cpu"))
+        run(PROGRAM, "convert", path, "-o", self.path / "m.engine")
+        self.assertIn("engine:tp:2 cannot run it", self.fails(self.path / "m.engine", "--shard", "tp:2", "--engine"))
         self.assertIn("open first dim", self.fails(path, "--shard", "copies:2", "--engine", status=2))
 
     def test_files_that_do_not_belong_together(self):
