@@ -8,6 +8,7 @@
 #include "engine/lowering/casts_before_concat.h"
 #include "engine/lowering/chains_first.h"
 #include "engine/lowering/codes_through.h"
+#include "engine/lowering/collectives_of_halves.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/gather_first.h"
 #include "engine/lowering/join_products.h"
@@ -118,6 +119,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter, rules.few_rows);
   cast_before_concat(model, rewriter);
+  if (rules.has(tensor::DType::float16)) exchange_halves(model, rewriter);  // by kernels
   chains_first(model, rewriter);
   form_layers(model, rewriter, rules);
 }

@@ -1,0 +1,13 @@
+#pragma once
+
+#include "ir/rewriter.h"
+
+namespace assay::engine {
+
+// Before: DistCollective of what a permitted precision has cast from a 16-bit float
+// After:  the Cast of a DistCollective of the 16-bit floats, of which ranks exchange half as many bytes
+// Only if: nothing else uses the Cast, which no node of the model asks for.
+// Class: rounding
+void exchange_halves(ir::Model& model, ir::Rewriter& rewriter);
+
+}  // namespace assay::engine
