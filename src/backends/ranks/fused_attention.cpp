@@ -1,5 +1,6 @@
 #include "backends/ranks/fused_attention.h"
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 
@@ -16,6 +17,7 @@ namespace assay::backends {
 namespace {
 
 constexpr std::string_view kRanks = "nb_rank";
+constexpr std::string_view kOfTensorRt = "TRT_decomposable";  // an attribute that no operator of ONNX has
 
 formats::ShardHints hints_of(int64_t ranks) {
   formats::ShardHints hints;
@@ -31,8 +33,7 @@ class FusedAttention {
   void run() {
     std::vector<ir::NodeId> found;
     for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
-      const bool is_attention = model_.text(model_[node].op) == "Attention" && model_[node].domain == ir::kEmpty;
-      if (is_attention && model_.find_attribute(model_[node], kRanks) != nullptr) found.push_back(node);
+      if (model_.find_attribute(model_[node], kOfTensorRt) != nullptr) found.push_back(node);
     }
     for (const ir::NodeId node : found) spell(node);
   }
@@ -50,6 +51,14 @@ class FusedAttention {
                : 1;
   }
 
+  void check_operands(ir::NodeId node) const {
+    const auto is_there = [](const ir::Use& use) { return use.value.valid(); };
+    const ir::Node& facts = model_[node];
+    const bool is_whole = facts.operands.size() == 3 && std::ranges::all_of(facts.operands, is_there) &&
+                          facts.results.size() == 1 && facts.results[0].valid();
+    if (!is_whole) fail(ErrorCode::shape, "{}: expected Q, K and V, and one output", ir::describe(model_, node));
+  }
+
   void check(ir::NodeId node, const ops::Type& type) const {
     const int64_t written = number(node, kRanks, 1);
     if (written != 1 && written != hints_.nb_rank) {
@@ -59,8 +68,7 @@ class FusedAttention {
     if (number(node, "is_causal", 0) != 0)
       fail(ErrorCode::unsupported, "{} masks by places, which ranks do not know", ir::describe(model_, node));
     const bool is_known = type.is_tensor() && type.dims && type.dims->size() >= 2;
-    if (!is_known || model_[node].operands.size() < 3)
-      fail(ErrorCode::unsupported, "the operands of {} have no known rank", ir::describe(model_, node));
+    if (!is_known) fail(ErrorCode::unsupported, "the operands of {} have no known rank", ir::describe(model_, node));
   }
 
   // Elements of all ranks along the dim before the last.
@@ -80,6 +88,7 @@ class FusedAttention {
 
   // One after the other in their order: what is known of a layer's operands follows from those before it.
   void spell(ir::NodeId node) {
+    check_operands(node);
     const ir::ValueId q = model_[node].operands[0].value;
     const ops::Type type = live_.now().type(q);
     check(node, type);
@@ -93,11 +102,7 @@ class FusedAttention {
     }
     const ir::ValueId factor = ir::add_initializer(edit_, {model_.main_graph(), ir::fresh_name(edit_, "scale"),
                                                            ops::make_rounded<double>(type.dtype, {}, {scale(node)})});
-    const ir::ValueId scores = nodes_.add_node("MatMul", std::array{q, turned(k, rank)});
-    const ir::ValueId scaled = nodes_.add_node("Mul", std::array{scores, factor});
-    const ir::Attribute axis = ir::Attribute::of(edit_.intern("axis"), int64_t{-1});
-    const ir::ValueId shares = nodes_.add_node("Softmax", {&scaled, 1}, {&axis, 1});
-    const ir::ValueId made = nodes_.add_node("MatMul", std::array{shares, v});
+    const ir::ValueId made = nodes_.add_attention(q, turned(k, rank), v, factor);
     const ir::ValueId old = model_[node].results[0];
     nodes_.move_uses(old, made, surgery::readers_of(model_, old));
     edit_.erase(node);

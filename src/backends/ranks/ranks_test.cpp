@@ -273,6 +273,9 @@ TEST(Ranks, NodesThatMakeNoSenseAreRefused) {
       {"y = DistCollective <" + sum + "\"sum\", groups = [0, 7]> (x)", "its groups name rank 7"},
       {"y = DistCollective <" + sum + "\"sum\", groups = [0]> (x)", "rank 1 is in no group of it"},
       {"y = DistCollective <collective_operation = \"broadcast\", root = 5> (x)", "the root 5 is not among its ranks"},
+      {"y = Attention <TRT_decomposable = 0, nb_rank = 2> (x)", "expected Q, K and V, and one output"},
+      {"y = Attention <TRT_decomposable = 0, nb_rank = 2, is_causal = 1> (x, x, x)", "masks by places"},
+      {"y = Attention <TRT_decomposable = 0, nb_rank = 4> (x, x, x)", "is made for 4 ranks, and 2 run"},
       {"i = ReduceSum <keepdims = 0> (x) y = DistCollective <collective_operation = \"all_gather\"> (i)",
        "works along the first dim"},
   };

@@ -36,6 +36,14 @@ ValueId ShardNodes::add_transpose(ValueId value, const std::vector<int64_t>& ord
   return add_node("Transpose", {&value, 1}, {&perm, 1});
 }
 
+ValueId ShardNodes::add_attention(ValueId q, ValueId turned_keys, ValueId values, ValueId factor) {
+  const ValueId scores = add_node("MatMul", std::array{q, turned_keys});
+  const ValueId scaled = add_node("Mul", std::array{scores, factor});
+  const ir::Attribute axis = ir::Attribute::of(edit_.intern("axis"), int64_t{-1});
+  const ValueId shares = add_node("Softmax", {&scaled, 1}, {&axis, 1});
+  return add_node("MatMul", std::array{shares, values});
+}
+
 ValueId ShardNodes::add_node(std::string_view op, std::span<const ValueId> operands,
                              std::span<const ir::Attribute> attributes) {
   const ir::Symbol result = next_name();

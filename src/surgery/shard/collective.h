@@ -21,6 +21,8 @@ class ShardNodes {
   // `operation` as the collective has it: `reduce_scatter`, `all_gather`, `all_reduce`.
   ir::ValueId add_collective(ir::ValueId value, std::string_view operation);
   ir::ValueId add_transpose(ir::ValueId value, const std::vector<int64_t>& order);
+  // Attention in operators of ONNX: of the keys, dims are the same with the last two exchanged; `factor` scales scores.
+  ir::ValueId add_attention(ir::ValueId q, ir::ValueId turned_keys, ir::ValueId values, ir::ValueId factor);
   ir::ValueId add_node(std::string_view op, std::span<const ir::ValueId> operands,
                        std::span<const ir::Attribute> attributes = {});
   // The readers use the new value in place of the old one; as an output of the graph it takes over the name.
