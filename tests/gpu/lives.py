@@ -88,13 +88,14 @@ def accidents(run, build, folder, path):
               "CUDA refuses"),
              ("a kernel hangs", ["run", path, *engine, "--onnxrt", *isolated], {"ASSAY_CARD_KERNELS": "hang"}, 3, "20"),
              ("too little memory", ["run", path, *engine, "--max-memory", "1M"], {}, 3, "memory"),
-             ("more than the card has", ["run", large, *engine], {}, 3, "bytes"),
+             ("more than the card has", ["run", large, *engine], {}, 3, "memory"),
              ("no such card", ["run", path, "--engine", "--device", "cuda:7"], {}, 3, "card 7"),
              ("afterwards", ["run", path, *engine, "--onnxrt", "--tolerance", "auto"], {}, 0, "PASSED")]
     for name, command, variables, expected, word in steps:
         status, output, seconds = timed(run, assay, *command, **variables)
         if status != expected or word not in output or seconds > 60:
-            faults.append(f"{name}: status {status} after {seconds:.1f} s: {last_line(output)}")
+            told = [line for line in output.splitlines() if "rror" in line]
+            faults.append(f"{name}: status {status} after {seconds:.1f} s: {told[0] if told else last_line(output)}")
     return len(steps) - len(faults), len(steps), faults
 
 

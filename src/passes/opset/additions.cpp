@@ -1,5 +1,5 @@
 // Attributes and inputs that came later, and without which an operator does what it did before; types that went away.
-#include "passes/opset/adapters.h"
+#include "passes/opset/expansions.h"
 
 namespace assay::passes {
 namespace {
@@ -23,9 +23,8 @@ Refusal refuse_float_modulo(Draft& draft) {
 
 Refusal refuse_batch_form(Draft&) { return "Scan of version 8 goes over a batch, which no later one does"; }
 
-Refusal refuse_fused_normalization(Draft&) {
-  return "the operator came with version 17; the older one is ONNX Runtime's";
-}
+// The older operator of that name is ONNX Runtime's.
+Refusal spell_layer_normalization(Draft& draft) { return find_expansion("LayerNormalization")->expand(draft); }
 
 }  // namespace
 
@@ -54,7 +53,7 @@ std::span<const Adapter> addition_adapters() {
       {"SpaceToDepth", 28, nullptr, nullptr, "`DCR`, as before, by default"},
       {"GRU", 14, nullptr, nullptr, kLayout},
       {"LSTM", 14, nullptr, nullptr, kLayout},
-      {"LayerNormalization", 17, nullptr, refuse_fused_normalization},
+      {"LayerNormalization", 17, nullptr, spell_layer_normalization},
       {"RNN", 14, nullptr, nullptr, kLayout},
       {"Mod", 28, nullptr, refuse_float_modulo},
       {"Range", 27, nullptr, drop_stash_type, "`stash_type` is for 16-bit floats, which are new"},

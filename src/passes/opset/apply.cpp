@@ -9,7 +9,9 @@ ir::Symbol Drafting::fresh_name(std::string_view base) {
   return names_.next(run_.edit(), fmt::format("{}_opset", base));
 }
 
-ir::ValueId Draft::resolve(const DraftValue& value) const { return value.made ? values_[*value.made] : value.existing; }
+ir::ValueId Draft::resolve(const DraftValue& value) const {
+  return value.made ? values_[*value.made] : shared_.current(value.existing);
+}
 
 // Bodies of functions have no initializers; a Constant node is right everywhere.
 void Draft::put_constant(const tensor::Tensor& tensor) {
@@ -48,6 +50,7 @@ void Draft::put_follower(const Follower& follower) {
   for (const DraftValue& operand : follower.node.operands) operands.push_back(resolve(operand));
   edit().set_operands(model()[value].producer, operands);
   edit().origins().replace(old_value, value);
+  shared_.replace(old_value, value);
 }
 
 void Draft::apply() {

@@ -9,6 +9,7 @@ namespace {
 
 using tensor::DType;
 
+constexpr size_t kMask = 3;                       // an input of Attention
 constexpr int64_t kHeadsSecond[] = {0, 2, 1, 3};  // [batch, heads, sequence, width] for [batch, sequence, heads, width]
 
 std::optional<int64_t> known_dim(const Draft& draft, size_t input, size_t dim) {
@@ -73,6 +74,10 @@ Refusal find_refusal(const Draft& draft) {
     if (draft.has(input)) return "it has a past, or lengths, which are not spelled out";
   }
   if (draft.floating("softcap", 0) != 0) return "its scores are capped, which is not spelled out";
+  constexpr int64_t kWhereOfBfloat16 = 16;
+  if (draft.dtype(0) == DType::bfloat16 && draft.target() < kWhereOfBfloat16) {
+    return "the Where of that version does not take bfloat16";
+  }
   if (draft.find("softmax_precision")) return "its softmax has a type of its own";
   for (const std::string_view name : {"left_window_size", "right_window_size", "qk_matmul_output_mode"}) {
     if (draft.find(name) && draft.integer(name, -1) > 0) return "it has a window or an output of scores";
@@ -98,13 +103,22 @@ Refusal add_causal_mask(Draft& draft, Spelling& spelling, const Heads& heads, Dr
 }
 
 DraftValue masked(const Draft& draft, Spelling& spelling, DraftValue scores) {
-  constexpr size_t kMask = 3;
   if (!draft.has(kMask)) return scores;
   DraftValue mask = spelling.operand(kMask);
   if (draft.dtype(kMask) == DType::boolean) {
     mask = spelling.add("Where", {mask, spelling.number(0), spelling.number(-std::numeric_limits<double>::infinity())});
   }
   return spelling.add("Add", {scores, mask});
+}
+
+// Rows that see nothing have no shares.
+DraftValue shares_of(Draft& draft, Spelling& spelling, DraftValue scores) {
+  const DraftValue shares = spelling.add("Softmax", {scores}, {spelling.attribute("axis", int64_t{-1})});
+  if (!draft.has(kMask) && draft.integer("is_causal", 0) == 0) return shares;
+  const DraftValue nothing = spelling.number(-std::numeric_limits<double>::infinity()), zero = spelling.number(0);
+  const DraftValue largest = spelling.reduce("ReduceMax", scores, {-1});
+  const DraftValue is_blind = draft.add({.op = "Equal", .operands = {largest, nothing}, .dtype = DType::boolean});
+  return spelling.add("Where", {is_blind, zero, shares});
 }
 
 Refusal spell_attention(Draft& draft) {
@@ -127,7 +141,7 @@ Refusal spell_attention(Draft& draft) {
   if (draft.integer("is_causal", 0) != 0) {
     if (Refusal refusal = add_causal_mask(draft, spelling, *heads, scores); !refusal.empty()) return refusal;
   }
-  const DraftValue shares = spelling.add("Softmax", {scores}, {spelling.attribute("axis", int64_t{-1})});
+  const DraftValue shares = shares_of(draft, spelling, scores);
   const DraftValue values = shared(spelling, v, *heads, value_width);
   if (heads->rank == 4) {
     spelling.finish("MatMul", {shares, values});

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,11 +20,18 @@ class Drafting {
   Inferred& inferred() { return inferred_; }
   // A name that nothing in the model has.
   ir::Symbol fresh_name(std::string_view base);
+  // Another value has taken the place of one that drafts may still hold.
+  void replace(ir::ValueId old_value, ir::ValueId value) { replaced_[old_value] = value; }
+  ir::ValueId current(ir::ValueId value) const {
+    const auto found = replaced_.find(value);
+    return found == replaced_.end() ? value : found->second;
+  }
 
  private:
   PassRun& run_;
   Inferred inferred_;
   ir::NameCounter names_;
+  std::map<ir::ValueId, ir::ValueId> replaced_;
 };
 
 // An operand of a draft: a value of the model, one of the draft's own nodes, or left out.

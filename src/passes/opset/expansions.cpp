@@ -31,10 +31,10 @@ DraftValue Spelling::cast(DraftValue value, tensor::DType dtype) {
   return add("Cast", {value}, {attribute("to", static_cast<int64_t>(dtype))});
 }
 
-DraftValue Spelling::mean(DraftValue value, const std::vector<int64_t>& axes) {
+DraftValue Spelling::reduce(std::string_view op, DraftValue value, const std::vector<int64_t>& axes) {
   constexpr int64_t kAxesAreInputs = 18;
-  if (draft_.target() >= kAxesAreInputs) return add("ReduceMean", {value, integers(axes)});
-  return add("ReduceMean", {value}, {attribute("axes", axes)});
+  if (draft_.target() >= kAxesAreInputs) return add(op, {value, integers(axes)});
+  return add(op, {value}, {attribute("axes", axes)});
 }
 
 void Spelling::finish(std::string_view op, const std::vector<DraftValue>& operands,

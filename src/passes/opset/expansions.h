@@ -34,8 +34,8 @@ class Spelling {
   DraftValue integers(const std::vector<int64_t>& values) { return draft_.add_integers(values); }
   DraftValue add(std::string_view op, std::vector<DraftValue> operands, std::vector<ir::Attribute> attributes = {});
   DraftValue cast(DraftValue value, tensor::DType dtype);
-  // The mean along axes, which stay with the length 1.
-  DraftValue mean(DraftValue value, const std::vector<int64_t>& axes);
+  // A reduction along axes, which stay with the length 1.
+  DraftValue reduce(std::string_view op, DraftValue value, const std::vector<int64_t>& axes);
   ir::Attribute attribute(std::string_view name, int64_t value) const { return draft_.attribute(name, value); }
   ir::Attribute attribute(std::string_view name, const std::vector<int64_t>& values) const {
     return draft_.attribute(name, values);

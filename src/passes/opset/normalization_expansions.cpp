@@ -23,8 +23,8 @@ DraftValue in_type(Spelling& spelling, DraftValue value, tensor::DType from, ten
 // Numbers around their mean, or as they are, divided by the root of the mean of their squares.
 DraftValue normalized(Spelling& spelling, DraftValue x, const std::vector<int64_t>& axes, double epsilon,
                       bool has_mean) {
-  if (has_mean) x = spelling.add("Sub", {x, spelling.mean(x, axes)});
-  const DraftValue squares = spelling.mean(spelling.add("Mul", {x, x}), axes);
+  if (has_mean) x = spelling.add("Sub", {x, spelling.reduce("ReduceMean", x, axes)});
+  const DraftValue squares = spelling.reduce("ReduceMean", spelling.add("Mul", {x, x}), axes);
   const DraftValue root = spelling.add("Sqrt", {spelling.add("Add", {squares, spelling.number(epsilon)})});
   return spelling.add("Div", {x, root});
 }
