@@ -63,7 +63,7 @@ Refusal spell_celu(Draft& draft) {
   return {};
 }
 
-// What is no number is neither greater nor less, so that it takes two comparisons.
+// A NaN is neither greater nor less, so that it takes two comparisons.
 Refusal spell_or_equal(Draft& draft, std::string_view op) {
   Spelling spelling(draft);
   if (Refusal obstacle = spelling.find_obstacle(); !obstacle.empty()) return obstacle;
