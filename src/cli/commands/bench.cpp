@@ -180,7 +180,7 @@ int finish(int status, double seconds, Environment& environment) {
 
 int run_bench(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
-  refuse_trtexec_plugins(arguments);
+  refuse_trtexec_options(arguments);
   const BenchWords words = parse_bench(arguments);
   check_writable(arguments);
   Log& log = environment.log;

@@ -12,7 +12,7 @@ namespace assay::cli {
 namespace {
 
 // Flags of trtexec that only a GPU, or the engine's builder there, can honour.
-constexpr std::array<std::string_view, 23> kFlagsWithoutEffect = {"--useCudaGraph",
+constexpr std::array<std::string_view, 29> kFlagsWithoutEffect = {"--useCudaGraph",
                                                                   "--noCudaGraph",
                                                                   "--useSpinWait",
                                                                   "--noSpinWait",
@@ -34,8 +34,14 @@ constexpr std::array<std::string_view, 23> kFlagsWithoutEffect = {"--useCudaGrap
                                                                   "--pi",
                                                                   "--pluginInstanceNorm",
                                                                   "--distributiveIndependence",
-                                                                  "--excludeLeanRuntime"};
-constexpr std::array<std::string_view, 15> kValuesWithoutEffect = {"--output",
+                                                                  "--excludeLeanRuntime",
+                                                                  "--cpuOnly",
+                                                                  "--asyncFileReader",
+                                                                  "--consistency",
+                                                                  "--adjustForDLA",
+                                                                  "--enablePluginOverride",
+                                                                  "--ignoreParsedPluginLibs"};
+constexpr std::array<std::string_view, 22> kValuesWithoutEffect = {"--output",
                                                                    "--useDLACore",
                                                                    "--profilingVerbosity",
                                                                    "--sparsity",
@@ -49,11 +55,22 @@ constexpr std::array<std::string_view, 15> kValuesWithoutEffect = {"--output",
                                                                    "--weightStreamingBudget",
                                                                    "--hardwareCompatibilityLevel",
                                                                    "--allocationStrategy",
-                                                                   "--useRuntime"};
+                                                                   "--useRuntime",
+                                                                   "--tilingOptimizationLevel",
+                                                                   "--l2LimitForTiling",
+                                                                   "--decomposableAttentions",
+                                                                   "--tempdir",
+                                                                   "--tempfileControls",
+                                                                   "--leanDLLPath",
+                                                                   "--layerDeviceTypes"};
 
 // Options that load code of TensorRT's.
 constexpr std::array<std::string_view, 4> kPluginValues = {"--plugins", "--staticPlugins", "--dynamicPlugins",
                                                            "--setPluginsToSerialize"};
+
+// Options for hardware that the engine does not know.
+constexpr std::array<std::string_view, 2> kFlagsOfDla = {"--buildDLAStandalone", "--reportCapabilityDLA"};
+constexpr std::string_view kPlatform = "--runtimePlatform";
 
 bool is_without_effect(std::string_view name) {
   return std::ranges::find(kFlagsWithoutEffect, name) != kFlagsWithoutEffect.end() ||
@@ -151,6 +168,8 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
   for (const std::string_view name : kFlagsWithoutEffect) group.rows.push_back(row(name, Arity::flag));
   for (const std::string_view name : kValuesWithoutEffect) group.rows.push_back(row(name, Arity::one));
   for (const std::string_view name : kPluginValues) group.rows.push_back(row(name, Arity::one));
+  for (const std::string_view name : kFlagsOfDla) group.rows.push_back(row(name, Arity::flag));
+  group.rows.push_back(row(kPlatform, Arity::one));
   for (const std::string_view name : kBuilderValues) group.rows.push_back(row(name, Arity::one));
   for (OptionRow& own : group.rows) own.repeat = Repeat::append;
   const auto is_taken = [&](const OptionRow& own) {
@@ -164,10 +183,17 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
   return group;
 }
 
-void refuse_trtexec_plugins(const Arguments& arguments) {
+void refuse_trtexec_options(const Arguments& arguments) {
   for (const std::string_view name : kPluginValues) {
     if (!arguments.has(name)) continue;
     fail(ErrorCode::unsupported, "`{}` loads plugins of TensorRT, which the built-in engine does not run", name);
+  }
+  for (const std::string_view name : kFlagsOfDla) {
+    if (arguments.has(name)) fail(ErrorCode::unsupported, "`{}`: the built-in engine knows no DLA", name);
+  }
+  const std::string platform = arguments.knows(kPlatform) ? arguments.value(kPlatform) : "";
+  if (!platform.empty() && to_lower(platform) != "sameasbuild") {
+    fail(ErrorCode::unsupported, "`{}`: plans of the built-in engine are for the machine that builds them", kPlatform);
   }
 }
 

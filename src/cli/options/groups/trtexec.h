@@ -11,8 +11,8 @@ namespace assay::cli {
 
 // Options of trtexec, without those that the other groups have.
 OptionGroup trtexec_group(const std::vector<OptionGroup>& others);
-// Error (unsupported) for options about plugins of TensorRT.
-void refuse_trtexec_plugins(const Arguments& arguments);
+// Error (unsupported) for options that load plugins of TensorRT, or are about other hardware.
+void refuse_trtexec_options(const Arguments& arguments);
 // The given options that have no effect here.
 std::vector<std::string> bench_options_without_effect(const Arguments& arguments);
 // Adds the shapes of --shapes; otherwise those of the chosen profile.
