@@ -118,7 +118,10 @@ class RuleFinder {
       const auto at = std::ranges::find(candidates, name, &Port::name);
       if (found == nullptr && at != candidates.end()) found = *at;
     }
-    if (found == nullptr && (found = table_index(candidates)) != nullptr) origin = "graph";
+    if (found == nullptr) {
+      found = table_index(candidates);
+      if (found != nullptr) origin = "graph";
+    }
     if (found == nullptr && candidates.size() == 1 && !step_kind(*candidates[0])) {
       found = candidates[0];
       origin = "shape";

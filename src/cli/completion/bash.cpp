@@ -37,7 +37,7 @@ std::string command_case(const Command& command) {
 std::string bash_completion() {
   std::string calls, cases;
   for (const Command& command : all_commands()) {
-    cases = command_case(command) + cases;  // `sweep report` before `sweep`
+    cases.insert(0, command_case(command));  // `sweep report` before `sweep`
     calls += fmt::format(" '{}'", command.path);
   }
   return fmt::format(R"(# bash completion of assay, made by `assay completion bash`

@@ -82,7 +82,7 @@ std::string zsh_completion() {
   std::string_view last;
   const std::vector<Command> commands = all_commands();
   for (const Command& command : commands) {
-    cases = command_case(command) + cases;  // `sweep report` before `sweep`
+    cases.insert(0, command_case(command));  // `sweep report` before `sweep`
     const std::string_view verb = command.path.substr(0, command.path.find(' '));
     if (verb == command.path || verb == last) continue;
     verbs += fmt::format("    '{} ') entries=({}) ;;\n", verb, words_after(verb));

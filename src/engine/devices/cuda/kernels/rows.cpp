@@ -165,9 +165,9 @@ class Reduce final : public Operation {
   unsigned warps_of(int64_t results, int64_t reduced) const {
     constexpr int64_t kThreadsOfProcessor = 1024, kLeastElements = 8;
     const int64_t wanted = programs().card().multiprocessors() * kThreadsOfProcessor / results;
-    unsigned warps = 1;
+    int64_t warps = 1;
     while (warps < 32 && warps < wanted && 2 * warps * kLeastElements <= reduced) warps *= 2;
-    return warps;
+    return static_cast<unsigned>(warps);
   }
   // The elements that are reduced.
   static std::optional<ElementSite> elements(const Layer& layer, const Layer& chain, const TensorDesc& in) {
