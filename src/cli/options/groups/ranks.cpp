@@ -1,5 +1,8 @@
 #include "cli/options/groups/ranks.h"
 
+#include <algorithm>
+#include <array>
+
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/values.h"
@@ -68,7 +71,9 @@ std::vector<std::string> with_shard(std::vector<std::string> backends, const Arg
   if (backends.front().find('@') != std::string::npos)
     fail(ErrorCode::unsupported, "{}: the library of another environment runs no ranks", kShard);
   const std::string words = arguments.value(kShard);
-  if (words.find(':') == std::string::npos)
+  constexpr std::array<std::string_view, 4> kKinds = {"tp", "cp", "copies", kRanks};
+  const size_t colon = words.find(':');
+  if (colon == std::string::npos || std::ranges::find(kKinds, words.substr(0, colon)) == kKinds.end())
     fail(ErrorCode::usage, "{}: expected tp:N, cp:N, copies:N or ranks:N, seen `{}`", kShard, printable(words));
   for (size_t i = 0; i < backends.size(); ++i) {
     if (i == 0 || words.starts_with(kRanks)) backends[i] += ":" + words;
