@@ -49,6 +49,11 @@ constexpr std::array kModelKinds = {
     ModelKind{".caffemodel", "caffe", "Caffe models are not supported"},
 };
 
+// True for an ONNX model under the name of a graph of TensorFlow.
+bool is_onnx_named_as_graph(const std::string& path, std::string_view kind) {
+  return kind == "frozen" && is_file(path) && !tensorflow::is_model(path);
+}
+
 // Null: an ONNX model, as far as its name says.
 const ModelKind* kind_of(const std::string& path, const std::string& type) {
   if (type == "onnx") return nullptr;
@@ -58,7 +63,8 @@ const ModelKind* kind_of(const std::string& path, const std::string& type) {
   const auto kind = std::ranges::find_if(kModelKinds, [&](const ModelKind& known) {
     return type.empty() ? !known.extension.empty() && known.extension == extension : known.type == type;
   });
-  return kind == kModelKinds.end() ? nullptr : &*kind;
+  if (kind == kModelKinds.end() || (type.empty() && is_onnx_named_as_graph(path, kind->type))) return nullptr;
+  return &*kind;
 }
 
 void refuse_other_kinds(const std::string& path, const std::string& type) {
