@@ -121,7 +121,7 @@ TEST(CardLayers, StepsThatLieStraight) {
 TEST(CardLayers, ProductsByGroupsOfWarps) {
   for (const char* const type : {"float16", "bfloat16"}) {
     for (const auto& [rows, columns, depth] :
-         {std::tuple(130, 100, 192), std::tuple(64, 256, 72), std::tuple(40, 48, 1032)}) {
+         {std::tuple(130, 100, 192), std::tuple(200, 256, 72), std::tuple(140, 48, 1032)}) {
       check(fmt::format("g ({0}[{1},{3}] x, {0}[{3},{2}] w) => ({0}[{1},{2}] z) {{ t = Transpose<perm = [1,0]>(w) "
                         "u = Transpose<perm = [1,0]>(t) y = MatMul(x, u) z = Relu(y) }}",
                         type, rows, columns, depth),
@@ -131,7 +131,7 @@ TEST(CardLayers, ProductsByGroupsOfWarps) {
             {"product.tiles"}, std::string_view(type) == "float16" ? 0.1 : 0.5);
     }
     check(fmt::format(
-              "g ({0}[2,128,9,7] x) => ({0}[2,72,5,4] z) <{1}> {{ y = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) "
+              "g ({0}[4,128,17,11] x) => ({0}[4,72,9,6] z) <{1}> {{ y = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) "
               "z = Relu(y) }}",
               type, numbers(fmt::format("{}[72,128,3,3] w", type), 72 * 128 * 9)),
           {"conv.tiles"}, std::string_view(type) == "float16" ? 0.1 : 0.5);

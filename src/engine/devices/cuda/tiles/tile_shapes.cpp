@@ -108,7 +108,8 @@ std::vector<TileShape> group_shapes(const TileProduct& product, int processors) 
   constexpr std::array kGroupForms = {Form{128, 256, 8, 1}, Form{128, 192, 8, 1}, Form{128, 128, 8, 1},
                                       Form{128, 64, 8, 1},  Form{64, 64, 4, 1},   Form{64, 48, 4, 1},
                                       Form{64, 32, 4, 1}};
-  if (product.rows <= kFewRows || is_float(product) || product.codes || product.depth * bytes_of(product) < kPiece ||
+  const bool is_short = product.type == tensor::DType::float16 || product.type == tensor::DType::bfloat16;
+  if (product.rows <= kFewRows || !is_short || product.codes || product.depth * bytes_of(product) < kPiece ||
       !left_packs(product) || !packs(product, product.right)) {
     return {};
   }
