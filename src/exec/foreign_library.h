@@ -27,6 +27,9 @@ const Library& opened_library(const LibraryKind& kind, const LibrarySearch& sear
   return *library;
 }
 
+// The address of a symbol that every library of the kind has. Error (backend): this one has it not.
+void* find_symbol(const LibraryKind& kind, const SharedLibrary& library, const char* name);
+
 // Opens the library as above; null with a reason if the library cannot be used.
 template <typename Library>
 const Library* find_opened_library(const LibraryKind& kind, const LibrarySearch& search, std::string& reason) {

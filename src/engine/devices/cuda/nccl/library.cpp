@@ -16,9 +16,7 @@ constexpr int kLeastVersion = 21800, kFirstUnknown = 30000;  // 2.18.0, 3.0.0
 
 template <typename Function>
 void load(const SharedLibrary& library, Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(library.find(name));
-  if (function != nullptr) return;
-  fail(ErrorCode::backend, "`{}` is not NCCL, or too old: it has no `{}`", printable(library.path().string()), name);
+  function = reinterpret_cast<Function*>(exec::find_symbol(Library::kind(), library, name));
 }
 
 // The number of ncclDataType_t; nullopt: it has none.

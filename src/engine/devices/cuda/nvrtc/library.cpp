@@ -12,9 +12,7 @@ namespace {
 
 template <typename Function>
 void load(const SharedLibrary& library, Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(library.find(name));
-  if (function != nullptr) return;
-  fail(ErrorCode::backend, "`{}` is not NVRTC, or too old: it has no `{}`", printable(library.path().string()), name);
+  function = reinterpret_cast<Function*>(exec::find_symbol(Library::kind(), library, name));
 }
 
 }  // namespace
