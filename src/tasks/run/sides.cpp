@@ -1,5 +1,6 @@
 #include "tasks/run/sides.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <ctime>
@@ -23,24 +24,48 @@ std::string runner_name(const std::string& backend, size_t number) {
   return fmt::format("{}-runner-N{}-{}", backend, number, text.data());
 }
 
-// A name with the next number, if another run has it: one of a file that was saved in the same second.
-std::string distinct_name(std::string name, const std::set<std::string, std::less<>>& taken) {
-  constexpr std::string_view kMark = "-runner-N";
-  while (taken.contains(name)) {
+// Names of runs that are judged together: runs of one backend differ by their numbers, whenever they ran.
+class DistinctNames {
+ public:
+  // The name, or the same with the next number that is free.
+  std::string take(std::string name) {
+    while (!taken_.insert(without_time(name)).second) count_up(name);
+    return name;
+  }
+
+ private:
+  static constexpr std::string_view kMark = "-runner-N";
+
+  // Digits after the mark; end == begin: not a name as ours.
+  struct Number {
+    size_t begin = 0;
+    size_t end = 0;
+  };
+
+  static Number number_in(std::string_view name) {
     const size_t mark = name.find(kMark);
+    if (mark == std::string_view::npos) return {};
     const size_t begin = mark + kMark.size();
-    size_t number = 0;
-    const char* const end = name.data() + name.size();
-    const bool is_ours = mark != std::string::npos;
-    const std::from_chars_result read = is_ours ? std::from_chars(name.data() + begin, end, number)
-                                                : std::from_chars_result{nullptr, std::errc::invalid_argument};
-    if (read.ec != std::errc())
+    return {begin, std::min(name.find_first_not_of("0123456789", begin), name.size())};
+  }
+
+  static std::string without_time(const std::string& name) {
+    const Number number = number_in(name);
+    return number.begin == number.end ? name : name.substr(0, number.end);
+  }
+
+  static void count_up(std::string& name) {
+    const Number number = number_in(name);
+    size_t value = 0;
+    const char* const digits = name.data();
+    if (std::from_chars(digits + number.begin, digits + number.end, value).ec != std::errc())
       name += " (2)";
     else
-      name.replace(begin, static_cast<size_t>(read.ptr - name.data()) - begin, fmt::format("{}", number + 1));
+      name.replace(number.begin, number.end - number.begin, fmt::format("{}", value + 1));
   }
-  return name;
-}
+
+  std::set<std::string, std::less<>> taken_;
+};
 
 // Makes runners of backends when they are opened. Lives as long as any of them.
 class LiveSides {
@@ -106,7 +131,7 @@ formats::SavedRuns load_saved(const RunRequest& request, Observer& observer) {
   return saved;
 }
 
-void add_live(const RunRequest& request, Sides& sides, std::set<std::string, std::less<>> taken, Observer& observer) {
+void add_live(const RunRequest& request, Sides& sides, DistinctNames& names, Observer& observer) {
   const auto live = std::make_shared<LiveSides>(request, sides.subject, observer);
   std::map<std::string, size_t> numbers;
   for (size_t i = 0; i < request.backends.size(); ++i) {
@@ -114,8 +139,7 @@ void add_live(const RunRequest& request, Sides& sides, std::set<std::string, std
     const std::string plain = backend->side_name(request.session.settings);
     const auto word = request.words.find(std::string(backend->name()));
     const std::string& called = word == request.words.end() ? plain : word->second;
-    const std::string name = distinct_name(runner_name(called, numbers[plain]++), taken);
-    taken.insert(name);
+    const std::string name = names.take(runner_name(called, numbers[plain]++));
     sides.runners.push_back(exec::late_runner(name, [live, i, name] { return live->runner(i, name); }));
   }
 }
@@ -136,9 +160,9 @@ void add_saved(const RunRequest& request, formats::SavedRun run, Sides& sides) {
 Sides open_sides(const RunRequest& request, std::shared_ptr<RunSubject> subject, Observer& observer) {
   formats::SavedRuns saved = load_saved(request, observer);
   Sides sides{std::move(subject), {}, {}};
-  std::set<std::string, std::less<>> taken;
-  for (formats::SavedRun& run : saved) taken.insert(run.runner = distinct_name(std::move(run.runner), taken));
-  add_live(request, sides, std::move(taken), observer);
+  DistinctNames names;
+  for (formats::SavedRun& run : saved) run.runner = names.take(std::move(run.runner));
+  add_live(request, sides, names, observer);
   for (formats::SavedRun& run : saved) add_saved(request, std::move(run), sides);
   const std::vector<exec::RunnerPtr>& runners = sides.runners;
   if (runners.size() == 1 && request.backends.empty() && !request.may_judge_nothing) {
