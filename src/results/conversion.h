@@ -37,18 +37,20 @@ struct WeightLoss {
   uint64_t flushed = 0;    // numbers that become zero
 };
 
-// A layer whose weight alone was compressed.
+// A layer that alone was converted.
 struct LayerSensitivity {
   std::string name;
   double output_snr_db = 0;  // of the worst output
   uint64_t bytes_before = 0;
   uint64_t bytes_after = 0;
+  uint64_t macs = 0;  // multiply-accumulates that integers take over; 0 where weights alone become small
 };
 
-// All layers compressed but some, those that cost most noise for each saved byte.
-struct WeightPoint {
+// All layers converted but some, those that cost most noise for what they save.
+struct ConversionPoint {
   uint64_t left_out = 0;
   uint64_t bytes = 0;              // of the weights of all of them
+  uint64_t macs = 0;               // of those that are converted
   double expected_snr_db = 0;      // if the noises of layers add up
   std::optional<double> measured;  // metric of the budget, where it was tried
 };
@@ -71,7 +73,7 @@ struct ConversionReport {
   std::optional<double> output_snr_db;        // of the worst output, where int8 was measured
   std::string calibration;                    // the calibration that found their ranges; empty: there are none
   std::vector<LayerSensitivity> sensitivity;  // if that was asked for, or there is a budget
-  std::vector<WeightPoint> points;            // likewise
+  std::vector<ConversionPoint> points;        // likewise
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

@@ -32,6 +32,7 @@ using convert::ErrorBound;
 struct Int8Request {
   convert::QdqOptions options;
   std::optional<ErrorBound> bound;
+  convert::LayerTrials trials = {};
   std::vector<calibrate::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
   double quantile = 0.9999;
   std::string calibration;      // name in messages
@@ -44,8 +45,7 @@ struct Int8Request {
 // Only weights become small integers.
 struct WeightsRequest {
   convert::WeightOptions options;
-  bool is_sensitivity_wanted = false;
-  std::optional<convert::WeightBudget> budget = {};
+  convert::LayerTrials trials = {};
   bool reports_errors = false;
   std::string backend;  // that measures, as of Int8Request
 };

@@ -147,61 +147,6 @@ class SmallTypesTest(unittest.TestCase):
                 self.assertLess(errors["gptq"], 0.8 * errors["rtn"], f"{kind}: {errors}")
                 self.assertLess(errors["awq"], 0.95 * errors["rtn"], f"{kind}: {errors}")
 
-    def deep(self):
-        """Six products, of which the third has outliers that int4 cannot hold."""
-        rng = np.random.default_rng(5)
-        nodes, constants, value = [], [], "x"
-        for i in range(6):
-            weight = rng.standard_normal((64, 64)) / 8
-            if i == 2:
-                weight *= np.exp(1.5 * rng.standard_normal((64, 64))) / 4
-            constants.append(numpy_helper.from_array(weight.astype(np.float32), f"w{i}"))
-            nodes.append(helper.make_node("MatMul", [value, f"w{i}"], [f"m{i}"], f"layer{i}"))
-            nodes.append(helper.make_node("Tanh", [f"m{i}"], [f"t{i}" if i < 5 else "y"]))
-            value = f"t{i}"
-        graph = helper.make_graph(nodes, "g", [helper.make_tensor_value_info("x", FLOAT, ["n", 64])],
-                                  [helper.make_tensor_value_info("y", FLOAT, ["n", 64])], constants)
-        onnx.save(helper.make_model(graph, ir_version=10, opset_imports=[helper.make_opsetid("", 21)]),
-                  self.folder / "m.onnx")
-        data = rng.standard_normal((128, 64)).astype(np.float32)
-        np.savez(self.folder / "d.npz", x=data)
-        return data
-
-    def snr(self, x):
-        expected = self.onnxrt(x, "m.onnx").astype(np.float64)
-        return 10 * np.log10((expected ** 2).sum() / ((self.onnxrt(x) - expected) ** 2).sum())
-
-    def report(self):
-        return json.loads((self.folder / "r.json").read_text())
-
-    def test_sensitivity_of_layers(self):
-        x = self.deep()
-        self.convert("--weights", "int4", "--sensitivity", "--load-inputs", "d.npz", "--json", "r.json")
-        report = self.report()
-        self.assertEqual(len(report["points"]), 7)
-        alone = {layer["name"]: layer["output_snr_db"] for layer in report["sensitivity"]}
-        for name, expected in alone.items():
-            self.convert("--weights", "int4", "--exclude", *(other for other in alone if other != name))
-            self.assertAlmostEqual(self.snr(x), expected, delta=0.05)
-        self.assertEqual(min(alone, key=alone.get), "layer2")
-
-    def test_budgets_leave_out_the_fewest_layers(self):
-        x = self.deep()
-        for bound in (13, 18, 21):
-            self.convert("--weights", "int4", "--budget", f"snr:{bound}", "--load-inputs", "d.npz", "--json", "r.json")
-            report = self.report()
-            self.assertGreaterEqual(self.snr(x), bound - 0.01)
-            left_out = sum(layer["reason"] != "" for layer in report["layers"])
-            tried = {point["left_out"]: point["measured"] for point in report["points"] if point["measured"] is not None}
-            self.assertTrue(0 < left_out < 6 and tried.get(left_out, bound) >= bound, report["points"])
-            self.assertLess(tried[left_out - 1], bound)
-        self.convert("--weights", "int4", "--budget", "top1:-2%", "--load-inputs", "d.npz", "--json", "r.json")
-        same = (self.onnxrt(x).argmax(1) == self.onnxrt(x, "m.onnx").argmax(1)).mean()
-        self.assertGreaterEqual(same, 0.98)
-        for text in ("snr", "psnr:3", "top1:0.5", "top1:-x%"):
-            done = self.assay("convert", "m.onnx", "--weights", "int4", "--budget", text, "-o", "w.onnx")
-            self.assertEqual((done.returncode, "--budget" in done.stderr), (2, True), done.stderr)
-
     def test_a_second_time_nothing_changes(self):
         for kind in TYPES:
             save(self.folder / "m.onnx")

@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/convert/layers.h"
+#include "cli/convert/trials.h"
 #include "cli/options/groups/calibration.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/values.h"
@@ -68,6 +69,7 @@ OptionGroup int8_group() {
 }  // namespace
 
 std::string_view int8_suffix(const Arguments& arguments, Target target) {
+  check_trials(arguments);
   if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
   }
@@ -80,12 +82,13 @@ std::string_view int8_suffix(const Arguments& arguments, Target target) {
   return "int8";
 }
 
-std::vector<OptionGroup> int8_groups() { return {int8_group(), calibration_group()}; }
+std::vector<OptionGroup> int8_groups() { return {int8_group(), calibration_group(), trials_group()}; }
 
 void request_int8(const Arguments& arguments, tasks::ConvertRequest& request) {
   tasks::Int8Request int8;
   int8.options = parse_options(arguments);
   int8.bound = error_bound(arguments);
+  int8.trials = layer_trials(arguments);
   int8.reports_errors = arguments.flag("--report-error");
   read_calibration(arguments, int8);
   request.conversion = std::move(int8);

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/convert/layers.h"
+#include "cli/convert/trials.h"
 #include "cli/options/values.h"
 
 namespace assay::cli {
@@ -87,21 +88,6 @@ OptionRow algorithm_row() {
               "run the model on the inputs"};
 }
 
-// `snr:30` dB at least, or `top1:-0.5%` of rows at most.
-std::optional<convert::WeightBudget> weight_budget(const Arguments& arguments) {
-  if (!arguments.has("--budget")) return std::nullopt;
-  const std::string text = arguments.value("--budget");
-  const KeyValue parts = split_key_value(text);
-  const bool is_share = parts.key == "top1" && parts.value.starts_with('-') && parts.value.ends_with('%');
-  if (parts.key != "snr" && !is_share)
-    fail(ErrorCode::usage, "--budget: expected snr:DB or top1:-SHARE%, seen `{}`", printable(text));
-  if (!is_share)
-    return convert::WeightBudget{convert::WeightBudget::Metric::snr, parse_number("--budget", parts.value)};
-  const double percent = parse_number("--budget", parts.value.substr(1, parts.value.size() - 2));
-  constexpr double kPercent = 100;
-  return convert::WeightBudget{convert::WeightBudget::Metric::top1, percent / kPercent};
-}
-
 // Refuses what the small types of floats do not have.
 void check_small(const Arguments& arguments, const convert::WeightOptions& options) {
   if (options.type == convert::WeightType::integer) {
@@ -149,11 +135,9 @@ tasks::WeightsRequest weights_request(const Arguments& arguments) {
 }
 
 std::string_view weights_suffix(const Arguments& arguments, Target) {
-  for (const std::string_view option : {"--algorithm", "--sensitivity", "--budget"}) {
-    if (arguments.has(option) && !arguments.has("--weights")) fail(ErrorCode::usage, "{} needs --weights", option);
-  }
+  if (arguments.has("--algorithm") && !arguments.has("--weights"))
+    fail(ErrorCode::usage, "--algorithm needs --weights");
   if (!arguments.has("--weights")) return {};
-  static_cast<void>(weight_budget(arguments));
   static_cast<void>(parse_options(arguments));
   for (const auto& [word, suffix] : {std::pair("fp8", "weights-fp8"), std::pair("nvfp4", "weights-nvfp4"),
                                      std::pair("mxfp4", "weights-mxfp4"), std::pair("nf4", "weights-nf4")}) {
@@ -169,13 +153,6 @@ std::vector<OptionGroup> weights_groups() {
                weights_row({"int8", "int4", "fp8", "nvfp4", "mxfp4", "nf4"}),
                block_size_row(),
                algorithm_row(),
-               {.names = {"--sensitivity"},
-                .arity = Arity::flag,
-                .help = "with --weights: compress each layer alone, too, and tell what that does to the outputs"},
-               {.names = {"--budget"},
-                .metavar = "METRIC:BOUND",
-                .help = "with --weights: leave out the fewest layers, those that cost most, so that the outputs "
-                        "keep snr:DB, or at most top1:-SHARE% of their rows have another greatest element"},
                {.names = {"--weights-form"},
                 .choices = {"dequantize", "matmulnbits", "table"},
                 .default_value = "dequantize",
@@ -189,8 +166,7 @@ void request_weights(const Arguments& arguments, tasks::ConvertRequest& request)
   // Readers of a plan have no use for the operators in between.
   if (request.builds_plan && !arguments.has("--weights-form")) options.form = convert::WeightForm::either;
   request.conversion = tasks::WeightsRequest{.options = std::move(options),
-                                             .is_sensitivity_wanted = arguments.flag("--sensitivity"),
-                                             .budget = weight_budget(arguments),
+                                             .trials = layer_trials(arguments),
                                              .reports_errors = arguments.flag("--report-error"),
                                              .backend = arguments.value("--calibrate-with")};
 }

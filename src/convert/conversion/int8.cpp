@@ -13,6 +13,7 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
+#include "ops/inference.h"
 #include "ops/traits.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
@@ -32,6 +33,42 @@ std::string misfit(const results::LayerError& error, const ErrorBound& bound) {
                       : fmt::format("rounding turns its result to a cosine of {:.6f}", seen);
 }
 
+class LayeredIntegers final : public LayeredConversion {
+ public:
+  LayeredIntegers(const Conversion& conversion, const QdqOptions& options, const calibrate::Ranges& ranges)
+      : conversion_(conversion), options_(options), ranges_(ranges) {}
+
+  // Layers that multiply; what stands between them follows them.
+  std::vector<TrialLayer> layers() override {
+    const ir::Model& model = conversion_.model;
+    Diagnostics repeated;
+    const QdqPlan plan = plan_with_ranges(model, options_, ranges_, repeated);
+    ops::Inference inference(model);
+    inference.run();
+    std::vector<TrialLayer> layers;
+    for (const Layer& layer : plan.layers) {
+      if (!layer.converted || plan.roles[layer.node.index] != QdqRole::compute) continue;
+      const ops::Dim macs = inference.macs(layer.node);
+      layers.push_back(
+          {layer.node, layer.name, static_cast<uint64_t>(std::max<int64_t>(0, macs.number().value_or(0)))});
+    }
+    return layers;
+  }
+
+  Bytes convert(ir::Model& model, const KeptLayers& kept, bool) override {
+    QdqOptions options = options_;
+    options.choice.kept.insert(kept.begin(), kept.end());
+    Diagnostics repeated;
+    const QdqReport made = insert_qdq(model, options, ranges_, repeated);
+    return {made.weight_bytes_before, made.weight_bytes_after};
+  }
+
+ private:
+  const Conversion& conversion_;
+  const QdqOptions& options_;
+  const calibrate::Ranges& ranges_;
+};
+
 class Int8Order {
  public:
   Int8Order(const Conversion& conversion, const Int8Conversion& wanted, RangeSource& source)
@@ -40,14 +77,15 @@ class Int8Order {
   results::ConversionReport run() {
     report_.conversion = "int8";
     raise_operator_set();
-    if (wanted_.bound) keep_quantized_model();
+    if (measures_layers()) keep_quantized_model();
     if (!needed_ranges().empty()) fuse_layers();
     const std::vector<std::string> names = needed_ranges();
     const RangeCandidate found = source_.ranges(model(), names, options_);
     report_.calibration = found.name;
-    if (wanted_.bound && !names.empty()) choose_weights(found.ranges);
-    if (!wanted_.bound && found.may_measure) try_to_choose_weights(found.ranges);
+    if (measures_layers() && !names.empty()) choose_weights(found.ranges);
+    if (!measures_layers() && found.may_measure) try_to_choose_weights(found.ranges);
     if (wanted_.bound) judge(*wanted_.bound);
+    if (wanted_.trials.are_wanted) try_layers(found.ranges);
     conversion_.host.info("Converting layers to int8");
     LayerErrors errors(conversion_, wanted_.reports_errors);
     convert(found.ranges);
@@ -57,6 +95,7 @@ class Int8Order {
   }
 
  private:
+  bool measures_layers() const { return wanted_.bound || wanted_.trials.are_wanted; }
   ir::Model& model() { return conversion_.model; }
   ir::NodeRange nodes() { return ir::nodes(model(), model().main_graph()); }
 
@@ -84,7 +123,7 @@ class Int8Order {
     for (const ir::NodeId node : nodes()) is_quantized = is_quantized || is_quantizer(node);
     if (!is_quantized) return;
     for (const ir::NodeId node : nodes()) {
-      options_.choice.kept[node] = "the model was quantized within a bound already";
+      options_.choice.kept[node] = "the model is quantized already";
     }
   }
 
@@ -190,6 +229,11 @@ class Int8Order {
         if (std::string reason = misfit(*cost, bound); !reason.empty()) options_.choice.kept[node] = std::move(reason);
       }
     }
+  }
+
+  void try_layers(const calibrate::Ranges& ranges) {
+    LayeredIntegers layered(conversion_, options_, ranges);
+    options_.choice.kept.merge(choose_layers(conversion_, layered, wanted_.trials.budget, report_));
   }
 
   // Measures the outputs, if inputs were needed anyway.

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "convert/conversion/conversion.h"
+#include "convert/conversion/layer_budget.h"
 #include "convert/measure/choose_ranges.h"
 #include "convert/quantize/qdq_options.h"
 
@@ -19,6 +19,7 @@ struct ErrorBound {
 struct Int8Conversion {
   QdqOptions options;
   std::optional<ErrorBound> bound;
+  LayerTrials trials = {};
   bool reports_errors = false;  // of each layer; does not change what is converted
 };
 
@@ -33,8 +34,9 @@ class RangeSource {
 };
 
 // Layers compute on integers. What a runtime merges is merged first: exclusions by name hold for what takes the place
-// of a node. With a bound, layers that would lose more, each alone, stay float, and so do all layers of a model that is
-// quantized already. Errors: those of plan_qdq, of the source and, where it measures, of the host.
+// of a node. With a bound, layers that would lose more, each alone, stay float; with a budget, those that cost the
+// outputs most; and with either all layers of a model that is quantized already. Errors: those of plan_qdq, of the
+// source and, where it measures, of the host.
 results::ConversionReport convert_to_int8(const Conversion& conversion, const Int8Conversion& wanted,
                                           RangeSource& source);
 

@@ -30,6 +30,40 @@ std::string_view type_word(const WeightOptions& options) {
   return options.bits == 4 ? "int4" : "int8";
 }
 
+class LayeredWeights final : public LayeredConversion {
+ public:
+  LayeredWeights(const Conversion& conversion, const WeightOptions& options, const MomentsOf& moments)
+      : conversion_(conversion), options_(options), moments_(moments) {}
+
+  std::vector<TrialLayer> layers() override {
+    ir::Model model = conversion_.model.copy();
+    std::vector<TrialLayer> layers;
+    for (const WeightLayer& layer : compress(model, options_, true).layers) {
+      if (layer.converted) layers.push_back({.node = layer.node, .name = layer.name});
+    }
+    return layers;
+  }
+
+  // In a probe each number is rounded by itself: what is looked for is the order of layers.
+  Bytes convert(ir::Model& model, const KeptLayers& kept, bool is_probe) override {
+    WeightOptions options = options_;
+    options.choice.kept.insert(kept.begin(), kept.end());
+    const WeightReport made = compress(model, options, is_probe);
+    return {made.bytes_before, made.bytes_after};
+  }
+
+ private:
+  WeightReport compress(ir::Model& model, const WeightOptions& options, bool is_probe) {
+    ir::Rewriter rewriter(model);
+    Diagnostics repeated;
+    return compress_weights(model, rewriter, options, repeated, is_probe ? MomentsOf() : moments_);
+  }
+
+  const Conversion& conversion_;
+  const WeightOptions& options_;
+  const MomentsOf& moments_;
+};
+
 }  // namespace
 
 results::ConversionReport convert_weights(const Conversion& conversion, const WeightConversion& wanted) {
@@ -42,8 +76,10 @@ results::ConversionReport convert_weights(const Conversion& conversion, const We
     moments_of = [&original](const std::vector<std::string>& names) { return original.moments(names); };
   }
   WeightOptions options = wanted.options;
-  if (wanted.budget || wanted.is_sensitivity_wanted)
-    choose_weights(conversion, wanted.budget, moments_of, options, report);
+  if (wanted.trials.are_wanted) {
+    LayeredWeights layered(conversion, options, moments_of);
+    options.choice.kept.merge(choose_layers(conversion, layered, wanted.trials.budget, report));
+  }
   LayerErrors errors(conversion, wanted.reports_errors);
   const WeightReport found =
       compress_weights(conversion.model, conversion.rewriter, options, conversion.findings, moments_of);

@@ -1,17 +1,14 @@
 #pragma once
 
-#include <optional>
-
 #include "convert/conversion/conversion.h"
-#include "convert/conversion/weight_budget.h"
+#include "convert/conversion/layer_budget.h"
 #include "convert/quantize/weight_options.h"
 
 namespace assay::convert {
 
 struct WeightConversion {
   WeightOptions options;
-  bool is_sensitivity_wanted = false;  // of each layer
-  std::optional<WeightBudget> budget = {};
+  LayerTrials trials = {};
   bool reports_errors = false;  // of the results of each layer, in the place of those of its weight
 };
 

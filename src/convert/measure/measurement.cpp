@@ -90,8 +90,9 @@ class AgreementWatcher final : public exec::DriveWatcher {
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
-  double worst() const {
+  std::optional<double> worst() const {
     if (failure_) throw Error(*failure_);
+    if (seen_.empty()) return std::nullopt;
     double worst = 1;
     for (const auto& [name, seen] : seen_)
       worst = std::min(worst, static_cast<double>(seen.same) / static_cast<double>(seen.rows));
@@ -225,7 +226,7 @@ std::map<std::string, results::LayerError> Measurement::output_errors(const ir::
   return errors_of(converted, names);
 }
 
-double Measurement::top1_agreement(const ir::Model& converted) {
+std::optional<double> Measurement::top1_agreement(const ir::Model& converted) {
   std::vector<std::string> names;
   for (const ir::Use& use : model_.outputs(model_.main_graph()))
     names.emplace_back(model_.text(model_[use.value].name));

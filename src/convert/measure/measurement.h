@@ -39,8 +39,9 @@ class Measurement {
   // The errors of the main graph's values as computed by `converted`, by name. Values that it lacks are left out.
   std::map<std::string, results::LayerError> errors(const ir::Model& converted);
   // Share of rows (of the last dim) of the float outputs whose greatest element has the same place in `converted`: that
-  // of the worst output.
-  double top1_agreement(const ir::Model& converted);
+  // of the worst output;
+  // empty: there is none.
+  std::optional<double> top1_agreement(const ir::Model& converted);
   // The errors of only the model's outputs.
   std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 

@@ -41,14 +41,4 @@ struct WeightOptions {
   LayerChoice choice = {};
 };
 
-// A loss that compressed weights may cost.
-struct WeightBudget {
-  enum class Metric : uint8_t {
-    snr,   // of the worst output, in dB: at least
-    top1,  // share of rows whose greatest element is another: at most
-  };
-  Metric metric = Metric::snr;
-  double bound = 0;
-};
-
 }  // namespace assay::convert

@@ -7,6 +7,12 @@
 #include "base/text.h"
 
 namespace assay::report {
+namespace {
+
+// Multiply-accumulates that integers take over.
+std::string counted(uint64_t macs) { return macs > 0 ? fmt::format("{}", macs) : "-"; }
+
+}  // namespace
 
 std::string conversion_summary(const results::ConversionReport& report) {
   if (!report.changed) return fmt::format("There is nothing to convert to {}", report.conversion);
@@ -74,20 +80,23 @@ std::string sensitivity_table(const results::ConversionReport& report, size_t mo
   if (report.sensitivity.empty()) return "";
   std::vector<results::LayerSensitivity> layers = report.sensitivity;
   std::ranges::stable_sort(layers, {}, &results::LayerSensitivity::output_snr_db);
-  std::string text = fmt::format("Outputs with one layer compressed:\n{:>8}  {:>12}  layer", "SNR dB", "bytes saved");
+  std::string text =
+      fmt::format("Outputs with one layer converted:\n{:>8}  {:>12}  {:>14}  layer", "SNR dB", "bytes saved", "macs");
   for (size_t i = 0; i < std::min(layers.size(), most); ++i) {
     const auto saved = static_cast<int64_t>(layers[i].bytes_before) - static_cast<int64_t>(layers[i].bytes_after);
-    text += fmt::format("\n{:8.2f}  {:12}  {}", layers[i].output_snr_db, saved, printable(layers[i].name));
+    text += fmt::format("\n{:8.2f}  {:12}  {:>14}  {}", layers[i].output_snr_db, saved, counted(layers[i].macs),
+                        printable(layers[i].name));
   }
   if (layers.size() > most) text += fmt::format("\n... and {} more that cost less", layers.size() - most);
-  text += fmt::format("\nAll of them without those that cost most for each byte:\n{:>8}  {:>12}  {:>15}  {:>8}",
-                      "left out", "bytes", "expected SNR dB", "measured");
+  text += fmt::format(
+      "\nAll of them without those that cost most for what they save:\n{:>8}  {:>12}  {:>14}  {:>15}  {:>8}",
+      "left out", "bytes", "macs", "expected SNR dB", "measured");
   const size_t step = std::max<size_t>(1, report.points.size() / std::max<size_t>(most, 1));
   for (size_t i = 0; i < report.points.size(); ++i) {
-    const results::WeightPoint& point = report.points[i];
+    const results::ConversionPoint& point = report.points[i];
     if (i % step != 0 && !point.measured) continue;
-    text += fmt::format("\n{:8}  {:12}  {:>15.2f}  {:>8}", point.left_out, point.bytes, point.expected_snr_db,
-                        point.measured ? fmt::format("{:.4g}", *point.measured) : "-");
+    text += fmt::format("\n{:8}  {:12}  {:>14}  {:>15.2f}  {:>8}", point.left_out, point.bytes, counted(point.macs),
+                        point.expected_snr_db, point.measured ? fmt::format("{:.4g}", *point.measured) : "-");
   }
   return text;
 }

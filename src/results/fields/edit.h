@@ -46,14 +46,16 @@ struct Fields<LayerSensitivity> {
     v("output_snr_db", layer.output_snr_db);
     v("bytes_before", layer.bytes_before);
     v("bytes_after", layer.bytes_after);
+    v("macs", layer.macs);
   }
 };
 
 template <>
-struct Fields<WeightPoint> {
+struct Fields<ConversionPoint> {
   static void of(auto& v, auto& point) {
     v("left_out", point.left_out);
     v("bytes", point.bytes);
+    v("macs", point.macs);
     v("expected_snr_db", point.expected_snr_db);
     v("measured", point.measured);
   }

@@ -36,14 +36,13 @@ results::ConversionReport apply(const HalfRequest& request, ConversionJob& job) 
 results::ConversionReport apply(const Int8Request& request, ConversionJob& job) {
   JobHost host(job, request.backend);
   JobRanges ranges(request, job, host);
-  return convert::convert_to_int8(conversion_of(job, host), {request.options, request.bound, request.reports_errors},
-                                  ranges);
+  return convert::convert_to_int8(conversion_of(job, host),
+                                  {request.options, request.bound, request.trials, request.reports_errors}, ranges);
 }
 
 results::ConversionReport apply(const WeightsRequest& request, ConversionJob& job) {
   JobHost host(job, request.backend);
-  return convert::convert_weights(conversion_of(job, host), {request.options, request.is_sensitivity_wanted,
-                                                             request.budget, request.reports_errors});
+  return convert::convert_weights(conversion_of(job, host), {request.options, request.trials, request.reports_errors});
 }
 
 results::ConversionReport apply(const MendRequest& request, ConversionJob& job) {
