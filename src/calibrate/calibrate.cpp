@@ -7,16 +7,9 @@
 
 #include "base/parallel.h"
 #include "base/text.h"
-#include "calibrate/histogram.h"
 
 namespace assay::calibrate {
 namespace {
-
-// The facts of one value so far.
-struct Seen {
-  Range range;
-  Histogram histogram;
-};
 
 struct Extent {
   float low = 0;
@@ -56,14 +49,9 @@ class CalibrationWatcher final : public exec::DriveWatcher {
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
-  std::vector<Ranges> take() {
+  Statistics take() {
     if (failure_) throw Error(*failure_);
-    std::vector<Ranges> all;
-    for (const Calibration calibration : options_.calibrations) {
-      Ranges& ranges = all.emplace_back();
-      for (const auto& [name, seen] : seen_) ranges[name] = range_of(seen, calibration);
-    }
-    return all;
+    return std::move(seen_);
   }
 
  private:
@@ -78,31 +66,30 @@ class CalibrationWatcher final : public exec::DriveWatcher {
                                                      printable(name), extent.has_nan ? "NaN" : "infinity", iteration));
       return;
     }
-    Seen& seen = seen_[std::string(name)];
+    Distribution& seen = seen_[std::string(name)];
     seen.range.low = std::min(seen.range.low, double{extent.low});
     seen.range.high = std::max(seen.range.high, double{extent.high});
-    if (options_.calibrations == std::vector{Calibration::minmax}) return;
-    seen.histogram.add(tensor.bytes(), std::max(-extent.low, extent.high));
-  }
-
-  double threshold_of(const Histogram& histogram, Calibration calibration) const {
-    if (calibration == Calibration::entropy) return entropy_threshold(histogram);
-    if (calibration == Calibration::mse) return square_threshold(histogram);
-    return percentile_threshold(histogram, options_.quantile);
-  }
-
-  Range range_of(const Seen& seen, Calibration calibration) const {
-    if (calibration == Calibration::minmax) return seen.range;
-    const double threshold = threshold_of(seen.histogram, calibration);
-    return {std::max(seen.range.low, -threshold), std::min(seen.range.high, threshold)};
+    if (options_.wants_histograms) seen.histogram.add(tensor.bytes(), std::max(-extent.low, extent.high));
   }
 
   const CalibrationOptions& options_;
-  std::map<std::string, Seen, std::less<>> seen_;
+  Statistics seen_;
   std::optional<Error> failure_;
 };
 
+double threshold_of(const Histogram& histogram, Calibration calibration, double quantile) {
+  if (calibration == Calibration::entropy) return entropy_threshold(histogram);
+  if (calibration == Calibration::mse) return square_threshold(histogram);
+  return percentile_threshold(histogram, quantile);
+}
+
 }  // namespace
+
+void Distribution::add(const Distribution& other) {
+  range.low = std::min(range.low, other.range.low);
+  range.high = std::max(range.high, other.range.high);
+  histogram.add(other.histogram);
+}
 
 std::string_view name(Calibration calibration) {
   switch (calibration) {
@@ -118,13 +105,24 @@ std::string_view name(Calibration calibration) {
   return "";
 }
 
-std::vector<Ranges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
-                              const CalibrationOptions& options, Diagnostics& findings) {
+Statistics calibrate(const exec::RunnerPtr& runner, exec::DataSource& source, const CalibrationOptions& options,
+                     Diagnostics& findings) {
   CalibrationWatcher watcher(options);
   exec::DrivePlan plan;
   plan.taps = options.taps;
   exec::drive({&runner, 1}, &source, plan, watcher, findings);
   return watcher.take();
+}
+
+Ranges ranges_of(const Statistics& statistics, Calibration calibration, double quantile) {
+  Ranges ranges;
+  for (const auto& [name, seen] : statistics) {
+    ranges[name] = seen.range;
+    if (calibration == Calibration::minmax) continue;
+    const double threshold = threshold_of(seen.histogram, calibration, quantile);
+    ranges[name] = {std::max(seen.range.low, -threshold), std::min(seen.range.high, threshold)};
+  }
+  return ranges;
 }
 
 }  // namespace assay::calibrate

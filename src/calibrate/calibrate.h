@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "calibrate/histogram.h"
 #include "calibrate/range.h"
 #include "exec/drive.h"
 
@@ -17,14 +18,24 @@ std::string_view name(Calibration calibration);
 struct CalibrationOptions {
   exec::TapPlan taps;                        // values that are to be looked at and are no inputs
   std::set<std::string, std::less<>> names;  // these, and inputs
-  std::vector<Calibration> calibrations = {Calibration::mse};
-  double quantile = 0.9999;  // of percentile: the share of the magnitudes that is kept
+  bool wants_histograms = true;              // minmax needs none
 };
 
-// Runs a model over all inputs of `source`, one set at a time, and gives the range of each float32 value that is named,
-// by each of the calibrations. Error of the backend if it fails, (usage) for a number that is NaN or infinite, with the
-// value and the set of inputs.
-std::vector<Ranges> calibrate(const exec::RunnerPtr& runner, exec::DataSource& source,
-                              const CalibrationOptions& options, Diagnostics& findings);
+// The numbers of a value.
+struct Distribution {
+  Range range;
+  Histogram histogram;
+  void add(const Distribution& other);
+};
+using Statistics = std::map<std::string, Distribution, std::less<>>;  // by the value's name
+
+// Runs a model over all inputs of `source`, one set at a time, and gives the distribution of each float32 value that is
+// named. Those of parts of the inputs add up to that of all. Error of the backend if it fails, (usage) for a number
+// that is NaN or infinite, with the value and the set of inputs.
+Statistics calibrate(const exec::RunnerPtr& runner, exec::DataSource& source, const CalibrationOptions& options,
+                     Diagnostics& findings);
+
+// `quantile` is of percentile: the share of the magnitudes that is kept.
+Ranges ranges_of(const Statistics& statistics, Calibration calibration, double quantile);
 
 }  // namespace assay::calibrate

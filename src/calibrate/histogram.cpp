@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "base/error.h"
 #include "base/parallel.h"
 
 namespace assay::calibrate {
@@ -17,6 +18,11 @@ Counts sum(Counts a, const Counts& b) {
   for (size_t i = 0; i < a.size(); ++i) a[i] += b[i];
   return a;
 }
+
+constexpr double kMantissaOfPower = 0.5;  // by frexp
+
+// A number within the last bin of this width.
+double edge(double width) { return width * (Histogram::kBins - 0.5); }
 
 double n_log_n(double n) { return n > 0 ? n * std::log(n) : 0; }
 
@@ -82,27 +88,53 @@ void Histogram::add(tensor::Bytes floats, float largest) {
     zeros_ += count;
     return;
   }
-  grow(largest);
+  grow(double{largest});
   const double scale = 1 / width_;
   const auto count_piece = [&](uint64_t begin, uint64_t end) {
     Counts counts(kBins);
     for (uint64_t i = begin; i < end; ++i) {
       float number = 0;
       std::memcpy(&number, floats.data() + i * sizeof(float), sizeof(float));
-      ++counts[std::min(static_cast<size_t>(std::fabs(double{number}) * scale), kBins - 1)];
+      ++counts[static_cast<size_t>(std::fabs(double{number}) * scale)];
     }
     return counts;
   };
   counts_ = parallel_reduce(count, kCountedGrain, std::move(counts_), count_piece, sum);
 }
 
-void Histogram::grow(float largest) {
+Histogram::Histogram(double width, std::vector<uint64_t> counts) : counts_(std::move(counts)), width_(width) {
+  int power = 0;
+  const bool is_power = width > 0 && std::isfinite(width) && std::frexp(width, &power) == kMantissaOfPower;
+  const bool is_whole = width == 0 ? counts_.size() <= 1 : is_power && counts_.size() <= kBins && used_bins() > 0;
+  if (!is_whole) fail(ErrorCode::parse, "no histogram has {} bins of width {}", counts_.size(), width);
+  if (width > 0) {
+    counts_.resize(kBins);
+    return;
+  }
+  zeros_ = counts_.empty() ? 0 : counts_.front();
+  counts_.clear();
+}
+
+void Histogram::add(const Histogram& other) {
+  if (other.counts_.empty()) {
+    (counts_.empty() ? zeros_ : counts_.front()) += other.zeros_;
+    return;
+  }
+  Histogram added = other;
+  grow(edge(added.width_));
+  added.grow(edge(width_));
+  counts_ = sum(std::move(counts_), added.counts_);
+}
+
+void Histogram::grow(double largest) {
   if (counts_.empty()) {
     counts_.resize(kBins);
     counts_[0] = zeros_;
-    width_ = double{largest} / kBins;
+    int power = 0;
+    std::frexp(largest, &power);  // largest < 2^power
+    width_ = std::ldexp(1.0, power) / kBins;
   }
-  while (width_ * kBins < largest) {
+  while (width_ * kBins <= largest) {
     for (size_t i = 0; i < kBins / 2; ++i) counts_[i] = counts_[2 * i] + counts_[2 * i + 1];
     std::fill(counts_.begin() + kBins / 2, counts_.end(), 0);
     width_ *= 2;

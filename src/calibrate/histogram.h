@@ -8,22 +8,30 @@
 
 namespace assay::calibrate {
 
-// Counts of magnitudes, in bins of one width, from 0 on. Numbers come in any order and size: if they leave the bins,
-// neighbours are merged until they fit, so that at least half of the bins are in use.
+// Counts of magnitudes, in bins from 0 on whose width is a power of two. Numbers come in any order and size: if they
+// leave the bins, neighbours are merged until they fit, so that at least half of the bins are in use, and what is
+// counted depends on the numbers alone, whatever their order and in however many histograms they were.
 class Histogram {
  public:
-  static constexpr size_t kBins = 2048;
+  static constexpr size_t kBins = 4096;
+
+  Histogram() = default;
+  // A histogram again: width 0 and the number of zeros, or a width and up to kBins counts. Error (parse) for what no histogram
+  // has.
+  Histogram(double width, std::vector<uint64_t> counts);
 
   // Packed float32, all of them finite, none greater than `largest`; zeros count in the first bin. What is counted does
   // not depend on the number of threads.
   void add(tensor::Bytes floats, float largest);
+  void add(const Histogram& other);
 
   const std::vector<uint64_t>& counts() const { return counts_; }  // empty: no number but 0 was seen
+  uint64_t zeros() const { return zeros_; }                        // seen as long as there are no counts
   double width() const { return width_; }
   size_t used_bins() const;  // up to the last one that is not empty
 
  private:
-  void grow(float largest);
+  void grow(double largest);
 
   std::vector<uint64_t> counts_;
   uint64_t zeros_ = 0;  // that were seen before there were bins

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 namespace assay::calibrate {
 namespace {
 
@@ -52,14 +54,44 @@ TEST(Histogram, CountsEveryNumberOnceWhateverTheOrderOfSizes) {
   add(histogram, {0.5F, -1});
   EXPECT_EQ(histogram.counts()[0], 2U);
   EXPECT_EQ(histogram.counts()[1024], 1U);
-  EXPECT_EQ(histogram.counts()[2047], 1U);
-  add(histogram, {0, 3});  // two doublings
-  EXPECT_DOUBLE_EQ(histogram.width(), 4.0 / 2048);
+  EXPECT_EQ(histogram.counts()[2048], 1U);
+  add(histogram, {0, 3});  // one doubling
+  EXPECT_DOUBLE_EQ(histogram.width(), 4.0 / 4096);
   EXPECT_EQ(histogram.counts()[0], 3U);
-  EXPECT_EQ(histogram.counts()[256], 1U);
-  EXPECT_EQ(histogram.counts()[511], 1U);
-  EXPECT_EQ(histogram.counts()[1536], 1U);
-  EXPECT_EQ(histogram.used_bins(), 1537U);
+  EXPECT_EQ(histogram.counts()[512], 1U);
+  EXPECT_EQ(histogram.counts()[1024], 1U);
+  EXPECT_EQ(histogram.counts()[3072], 1U);
+  EXPECT_EQ(histogram.used_bins(), 3073U);
+}
+
+TEST(Histogram, PartsAddUpToAllWhateverTheirOrder) {
+  std::vector<std::vector<float>> parts = {{0, 0, 0}, drawn(1000, 1), {1024, -4, 0}, drawn(10, 2), {0.125F}};
+  for (float& number : parts[3]) number *= 1e-6F;
+  Histogram whole;
+  for (const std::vector<float>& part : parts) add(whole, part);
+  for (size_t first = 0; first < parts.size(); ++first) {
+    Histogram sum;
+    for (size_t i = 0; i < parts.size(); ++i) {
+      Histogram one;
+      add(one, parts[(first + i) % parts.size()]);
+      std::vector<uint64_t> counts = one.counts();
+      counts.resize(one.used_bins());
+      if (counts.empty()) counts.push_back(one.zeros());
+      sum.add(Histogram(one.width(), counts));
+    }
+    EXPECT_EQ(sum.width(), whole.width());
+    EXPECT_EQ(sum.counts(), whole.counts());
+  }
+}
+
+TEST(Histogram, RefusesWhatNoneHas) {
+  EXPECT_THROW(Histogram(0.3, {1}), Error);
+  EXPECT_THROW(Histogram(-0.5, {1}), Error);
+  EXPECT_THROW(Histogram(NAN, {1}), Error);
+  EXPECT_THROW(Histogram(HUGE_VAL, {1}), Error);
+  EXPECT_THROW(Histogram(0.5, {}), Error);
+  EXPECT_THROW(Histogram(0.5, std::vector<uint64_t>(4097, 1)), Error);
+  EXPECT_THROW(Histogram(0, {1, 2}), Error);
 }
 
 TEST(Histogram, EntropyIsThatOfItsDefinition) {

@@ -35,9 +35,10 @@ struct Int8Request {
   convert::LayerTrials trials = {};
   std::vector<calibrate::Calibration> calibrations;  // several: the choice with the least loss in layers and outputs
   double quantile = 0.9999;
-  std::string calibration;      // name in messages
-  std::string cache_algorithm;  // name in a cache that is written
-  std::string cache;            // a file of scales: read if it exists, otherwise written; empty: none
+  std::string calibration;                   // name in messages
+  std::string cache_algorithm;               // name in a cache that is written
+  std::string cache;                         // a file of scales: read if it exists, otherwise written; empty: none
+  std::vector<std::string> statistics = {};  // files of them, in the place of measuring; empty: none
   bool reports_errors = false;
   std::string backend;  // that measures; empty: ONNX Runtime if available, otherwise the reference
 };
@@ -73,6 +74,9 @@ struct ConvertOutcome {
   std::vector<std::string> steps = {};  // explanations, if they were wanted
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
+// Measures the distributions of the values whose ranges the request's int8 needs, and writes them to a file, for
+// Int8Request::statistics; nothing is converted.
+void save_statistics(const ConvertRequest& request, const std::string& path, Observer& observer);
 // True if a file is a plan of the engine that was built from this model's file.
 bool is_plan_of(const std::string& plan, const std::string& model);
 // The conversion of a model that engines run which are asked for integers.

@@ -65,7 +65,7 @@ class BudgetTest(unittest.TestCase):
 
     def test_sensitivity_of_layers(self):
         x = self.deep()
-        self.convert("--weights", "int4", "--sensitivity", "--load-inputs", "d.npz", "--json", "r.json")
+        self.convert("--weights", "int4", "--sensitivity", "--calibrate-with", "ref", "--load-inputs", "d.npz", "--json", "r.json")
         report = self.report()
         self.assertEqual(len(report["points"]), 7)
         alone = {layer["name"]: layer["output_snr_db"] for layer in report["sensitivity"]}
@@ -77,14 +77,14 @@ class BudgetTest(unittest.TestCase):
     def test_budgets_leave_out_the_fewest_layers(self):
         x = self.deep()
         for bound in (13, 18, 21):
-            self.convert("--weights", "int4", "--budget", f"snr:{bound}", "--load-inputs", "d.npz", "--json", "r.json")
+            self.convert("--weights", "int4", "--budget", f"snr:{bound}", "--calibrate-with", "ref", "--load-inputs", "d.npz", "--json", "r.json")
             report = self.report()
             self.assertGreaterEqual(self.snr(x), bound - 0.01)
             left_out = sum(layer["reason"] != "" for layer in report["layers"])
             tried = {point["left_out"]: point["measured"] for point in report["points"] if point["measured"] is not None}
             self.assertTrue(0 < left_out < 6 and tried.get(left_out, bound) >= bound, report["points"])
             self.assertLess(tried[left_out - 1], bound)
-        self.convert("--weights", "int4", "--budget", "top1:-2%", "--load-inputs", "d.npz", "--json", "r.json")
+        self.convert("--weights", "int4", "--budget", "top1:-2%", "--calibrate-with", "ref", "--load-inputs", "d.npz", "--json", "r.json")
         same = (self.onnxrt(x).argmax(1) == self.onnxrt(x, "m.onnx").argmax(1)).mean()
         self.assertGreaterEqual(same, 0.98)
         for text in ("snr", "psnr:3", "top1:0.5", "top1:-x%"):
@@ -93,7 +93,7 @@ class BudgetTest(unittest.TestCase):
 
     def test_layers_that_compute_with_integers(self):
         x = self.deep(64)
-        words = ["--int8", "--calibration", "minmax", "--load-inputs", "d.npz"]
+        words = ["--int8", "--calibration", "minmax", "--calibrate-with", "ref", "--load-inputs", "d.npz"]
         self.convert(*words, "--sensitivity", "--json", "r.json")
         report = self.report()
         alone = {layer["name"]: layer["output_snr_db"] for layer in report["sensitivity"]}

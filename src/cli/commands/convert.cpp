@@ -73,6 +73,10 @@ int run_convert(const Arguments& arguments, Environment& environment) {
     return kExitEqual;
   }
   const tasks::ConvertRequest request = convert_request(arguments, target);
+  if (arguments.has("--save-statistics")) {
+    tasks::save_statistics(request, arguments.value("--save-statistics"), observer);
+    return kExitEqual;
+  }
   const results::ConversionReport report = tasks::convert(request, observer).report;
   if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   return kExitEqual;

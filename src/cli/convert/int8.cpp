@@ -39,6 +39,10 @@ void check_words(const Arguments& arguments) {
   if (arguments.flag("--per-tensor") && arguments.flag("--per-channel")) {
     fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: use one of them");
   }
+  if (arguments.has("--save-statistics") && (arguments.has("--load-statistics") || arguments.has("--output"))) {
+    fail(ErrorCode::usage,
+         "--save-statistics writes statistics and nothing else: without --load-statistics and --output");
+  }
   if (arguments.flag("--asymmetric") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--asymmetric needs both ends of each range, of which a calibration cache has none");
   }
@@ -57,6 +61,16 @@ OptionGroup int8_group() {
           {.names = {"--max-error"},
            .metavar = "snr:DB|cosine:C",
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},
+          {.names = {"--save-statistics"},
+           .metavar = "FILE",
+           .help = "convert nothing: write the distributions of values on these inputs, one part of all",
+           .is_file = true},
+          {.names = {"--load-statistics"},
+           .arity = Arity::one_or_more,
+           .metavar = "FILE",
+           .help =
+               "ranges from the distributions of all parts together; inputs are needed to choose among calibrations",
+           .is_file = true},
           flag("--per-channel", "one scale for each output channel of a weight; this is the default"),
           flag("--per-tensor", "one scale for each weight; operator sets before 13 have no other"),
           flag(
@@ -70,6 +84,9 @@ OptionGroup int8_group() {
 
 std::string_view int8_suffix(const Arguments& arguments, Target target) {
   check_trials(arguments);
+  for (const std::string_view option : {"--save-statistics", "--load-statistics"}) {
+    if (arguments.has(option) && !arguments.flag("--int8")) fail(ErrorCode::usage, "{} needs --int8", option);
+  }
   if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
   }
@@ -88,6 +105,7 @@ void request_int8(const Arguments& arguments, tasks::ConvertRequest& request) {
   tasks::Int8Request int8;
   int8.options = parse_options(arguments);
   int8.bound = error_bound(arguments);
+  int8.statistics = arguments.values("--load-statistics");
   int8.trials = layer_trials(arguments);
   int8.reports_errors = arguments.flag("--report-error");
   read_calibration(arguments, int8);

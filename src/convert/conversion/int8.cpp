@@ -13,7 +13,6 @@
 #include "convert/quantize/insert_qdq.h"
 #include "convert/quantize/shadow_layers.h"
 #include "match/named_nodes.h"
-#include "ops/inference.h"
 #include "ops/traits.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
@@ -43,14 +42,11 @@ class LayeredIntegers final : public LayeredConversion {
     const ir::Model& model = conversion_.model;
     Diagnostics repeated;
     const QdqPlan plan = plan_with_ranges(model, options_, ranges_, repeated);
-    ops::Inference inference(model);
-    inference.run();
+    const std::map<ir::NodeId, uint64_t> macs = conversion_.host.measure(model).macs();
     std::vector<TrialLayer> layers;
     for (const Layer& layer : plan.layers) {
       if (!layer.converted || plan.roles[layer.node.index] != QdqRole::compute) continue;
-      const ops::Dim macs = inference.macs(layer.node);
-      layers.push_back(
-          {layer.node, layer.name, static_cast<uint64_t>(std::max<int64_t>(0, macs.number().value_or(0)))});
+      layers.push_back({layer.node, layer.name, macs.at(layer.node)});
     }
     return layers;
   }
@@ -71,16 +67,21 @@ class LayeredIntegers final : public LayeredConversion {
 
 class Int8Order {
  public:
-  Int8Order(const Conversion& conversion, const Int8Conversion& wanted, RangeSource& source)
-      : conversion_(conversion), wanted_(wanted), source_(source), options_(wanted.options) {}
+  Int8Order(const Conversion& conversion, const Int8Conversion& wanted)
+      : conversion_(conversion), wanted_(wanted), options_(wanted.options) {}
 
-  results::ConversionReport run() {
-    report_.conversion = "int8";
+  // The values whose ranges are needed.
+  std::vector<std::string> prepare() {
     raise_operator_set();
     if (measures_layers()) keep_quantized_model();
     if (!needed_ranges().empty()) fuse_layers();
-    const std::vector<std::string> names = needed_ranges();
-    const RangeCandidate found = source_.ranges(model(), names, options_);
+    return needed_ranges();
+  }
+
+  results::ConversionReport run(RangeSource& source) {
+    report_.conversion = "int8";
+    const std::vector<std::string> names = prepare();
+    const RangeCandidate found = source.ranges(model(), names, options_);
     report_.calibration = found.name;
     if (measures_layers() && !names.empty()) choose_weights(found.ranges);
     if (!measures_layers() && found.may_measure) try_to_choose_weights(found.ranges);
@@ -275,7 +276,6 @@ class Int8Order {
 
   const Conversion& conversion_;
   const Int8Conversion& wanted_;
-  RangeSource& source_;
   QdqOptions options_;
   results::ConversionReport report_;
   std::map<std::string, results::LayerError> costs_;  // of each layer alone, by its result
@@ -284,9 +284,14 @@ class Int8Order {
 
 }  // namespace
 
+std::vector<std::string> prepare_for_int8(const Conversion& conversion, const QdqOptions& options) {
+  const Int8Conversion wanted{.options = options, .bound = {}};
+  return Int8Order(conversion, wanted).prepare();
+}
+
 results::ConversionReport convert_to_int8(const Conversion& conversion, const Int8Conversion& wanted,
                                           RangeSource& source) {
-  return Int8Order(conversion, wanted, source).run();
+  return Int8Order(conversion, wanted).run(source);
 }
 
 }  // namespace assay::convert

@@ -33,6 +33,8 @@ class RangeSource {
                                 const QdqOptions& options) = 0;
 };
 
+// Readies a model for convert_to_int8, as that does it first, and names the values whose ranges it will need.
+std::vector<std::string> prepare_for_int8(const Conversion& conversion, const QdqOptions& options);
 // Layers compute on integers. What a runtime merges is merged first: exclusions by name hold for what takes the place
 // of a node. With a bound, layers that would lose more, each alone, stay float; with a budget, those that cost the
 // outputs most; and with either all layers of a model that is quantized already. Errors: those of plan_qdq, of the

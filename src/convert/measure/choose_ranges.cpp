@@ -113,18 +113,4 @@ RangeCandidate choose_ranges(Measurement& measurement, const QdqOptions& options
   return RangeChooser(measurement, options, host, candidates.size()).choose(std::move(candidates));
 }
 
-RangeCandidate measure_ranges(Measurement& measurement, const QdqOptions& options, const RangeRequest& request,
-                              MeasuringHost& host) {
-  calibrate::CalibrationOptions calibration;
-  calibration.calibrations = request.calibrations;
-  calibration.quantile = request.quantile;
-  std::vector<calibrate::Ranges> found = measurement.calibrate(request.names, calibration);
-  std::vector<RangeCandidate> candidates;
-  for (size_t i = 0; i < found.size(); ++i) {
-    found[i].insert(request.known.begin(), request.known.end());
-    candidates.push_back({std::string(calibrate::name(request.calibrations[i])), std::move(found[i])});
-  }
-  return choose_ranges(measurement, options, std::move(candidates), host);
-}
-
 }  // namespace assay::convert

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "analysis/fed_types.h"
 #include "analysis/value_sizes.h"
 #include "base/error.h"
 #include "base/text.h"
@@ -151,6 +152,16 @@ exec::TapPlan Measurement::plan_taps() const {
   return exec::plan_taps(taps, kBudgetBytes);
 }
 
+std::map<ir::NodeId, uint64_t> Measurement::macs() const {
+  ops::Inference inference(model_, analysis::fed_types(model_, *source_.get(0)));
+  inference.run();
+  std::map<ir::NodeId, uint64_t> macs;
+  for (const ir::NodeId node : ir::nodes(model_, model_.main_graph())) {
+    macs[node] = static_cast<uint64_t>(std::max<int64_t>(0, inference.macs(node).number().value_or(0)));
+  }
+  return macs;
+}
+
 uint64_t Measurement::value_count(const exec::TapPlan& taps, uint64_t runners) const {
   uint64_t values = 0;
   for (const std::vector<std::string>& group : taps) values += std::max<uint64_t>(group.size(), 1);
@@ -185,9 +196,10 @@ std::map<std::string, results::LayerError> Measurement::differences(const ir::Mo
   return watcher.errors();
 }
 
-std::vector<calibrate::Ranges> Measurement::calibrate(const std::vector<std::string>& names,
-                                                      calibrate::CalibrationOptions options) {
+calibrate::Statistics Measurement::statistics(const std::vector<std::string>& names, bool wants_histograms) {
+  calibrate::CalibrationOptions options;
   options.names = {names.begin(), names.end()};
+  options.wants_histograms = wants_histograms;
   for (std::vector<std::string> group : taps_) {
     std::erase_if(group, [&](const std::string& name) { return !options.names.contains(name); });
     if (!group.empty()) options.taps.push_back(std::move(group));

@@ -25,11 +25,13 @@ class Measurement {
 
   // Another copy of the model, to be edited.
   ir::Model copy() const { return model_.copy(); }
+  // Multiply-accumulates of the nodes of the main graph for the first inputs; 0 where there are none, or inference
+  // cannot tell.
+  std::map<ir::NodeId, uint64_t> macs() const;
   // Magnitudes of the inputs and all float32 values of the main graph.
   calibrate::Magnitudes magnitudes();
-  // Ranges of the values of these names, by each of the calibrations.
-  std::vector<calibrate::Ranges> calibrate(const std::vector<std::string>& names,
-                                           calibrate::CalibrationOptions options);
+  // Distributions of the values of these names.
+  calibrate::Statistics statistics(const std::vector<std::string>& names, bool wants_histograms);
   // Second moments of the values of these names, over the last dim.
   std::map<std::string, calibrate::Moments> moments(const std::vector<std::string>& names);
   // Differences of values of the model from others of `shadowed`, which has both and takes the same inputs; by the

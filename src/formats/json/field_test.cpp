@@ -127,17 +127,16 @@ T filled(bool is_full) {
 template <typename T>
 class FieldsOf : public testing::Test {};
 
-using AllResults =
-    testing::Types<results::AccuracyHunt, results::AccuracyListing, results::Bench, results::BenchSweep,
-                   results::BisectionReport, results::CapabilityReport, results::CompatibilityReport,
-                   results::ConversionReport, results::DataDifference, results::DataListing, results::DebugReport,
-                   results::DoctorReport, results::EditReport, results::EngineListing, results::TensorFlowListing,
-                   results::LintReport, results::ModelDiff, results::ModelOverview, results::NodeListing,
-                   results::PipelineReport, results::PluginReport, results::PrecisionReport, results::ProfileReport,
-                   results::RangeReport, results::ReduceReport, results::Rejudgement, results::RunReport,
-                   results::RuntimeReport, results::SameReport, results::SparsityReport, results::SweepPlan,
-                   results::SweepReport, results::SweepStatus, results::SweepUnit, results::TacticDiff,
-                   results::TacticListing, results::TacticReport, results::ValueComparison, results::ValueFacts>;
+using AllResults = testing::Types<
+    results::AccuracyHunt, results::AccuracyListing, results::Bench, results::BenchSweep, results::BisectionReport,
+    results::CalibrationStatistics, results::CapabilityReport, results::CompatibilityReport, results::ConversionReport,
+    results::DataDifference, results::DataListing, results::DebugReport, results::DoctorReport, results::EditReport,
+    results::EngineListing, results::TensorFlowListing, results::LintReport, results::ModelDiff, results::ModelOverview,
+    results::NodeListing, results::PipelineReport, results::PluginReport, results::PrecisionReport,
+    results::ProfileReport, results::RangeReport, results::ReduceReport, results::Rejudgement, results::RunReport,
+    results::RuntimeReport, results::SameReport, results::SparsityReport, results::SweepPlan, results::SweepReport,
+    results::SweepStatus, results::SweepUnit, results::TacticDiff, results::TacticListing, results::TacticReport,
+    results::ValueComparison, results::ValueFacts>;
 TYPED_TEST_SUITE(FieldsOf, AllResults);
 
 TYPED_TEST(FieldsOf, a_result_is_read_back_equal) {

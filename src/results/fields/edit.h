@@ -4,6 +4,7 @@
 #include "results/edit_report.h"
 #include "results/fields/findings.h"
 #include "results/plugin_report.h"
+#include "results/statistics.h"
 
 namespace assay::results {
 
@@ -84,6 +85,27 @@ struct Fields<ConversionReport> {
     v.some("points", report.points);
     v("findings", report.findings);
     v("timings", report.timings);
+  }
+};
+
+template <>
+struct Fields<ValueStatistics> {
+  static void of(auto& v, auto& value) {
+    v("name", value.name);
+    v("low", value.low);
+    v("high", value.high);
+    v("width", value.width);
+    v("counts", value.counts);
+  }
+};
+
+template <>
+struct Fields<CalibrationStatistics> {
+  static void of(auto& v, auto& statistics) {
+    v("schema", statistics.schema);
+    v("model", statistics.model);
+    v("digest", statistics.digest);
+    v("values", statistics.values);
   }
 };
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/paths.h"
 #include "base/text.h"
+#include "tasks/convert/statistics.h"
 
 namespace assay::tasks {
 namespace {
@@ -74,8 +75,8 @@ convert::RangeCandidate JobRanges::ranges(const ir::Model& model, const std::vec
   std::vector<std::string> missing = names;
   std::erase_if(missing, [&](const std::string& name) { return cached.ranges.contains(name); });
   if (missing.empty()) return cached;
-  if (!has_cache_ || !job_.request.inputs.is_generated()) {
-    return measure(model, {missing, request_.calibrations, request_.quantile, std::move(cached.ranges)}, options);
+  if (!has_cache_ || !request_.statistics.empty() || !job_.request.inputs.is_generated()) {
+    return find(model, missing, cached.ranges, options);
   }
   job_.loaded.findings.warn(
       "calibration", "",
@@ -106,19 +107,52 @@ void JobRanges::tell_unused() {
   if (!has_cache_) save_cache({});
 }
 
-convert::RangeCandidate JobRanges::measure(const ir::Model& model, const convert::RangeRequest& wanted,
-                                           const convert::QdqOptions& options) {
-  if (job_.request.inputs.is_generated()) {
-    job_.loaded.findings.warn("calibration", "",
-                              "ranges are measured on generated inputs: load real ones for accuracy on them",
-                              "load_inputs");
+calibrate::Statistics JobRanges::statistics_of(const ir::Model& model, const std::vector<std::string>& names) {
+  if (request_.statistics.empty()) {
+    if (job_.request.inputs.is_generated()) {
+      job_.loaded.findings.warn("calibration", "",
+                                "ranges are measured on generated inputs: load real ones for accuracy on them",
+                                "load_inputs");
+    }
+    job_.observer.info(fmt::format("Calibrating {} value(s) by {}", names.size(), request_.calibration));
+    const bool wants_histograms = request_.calibrations != std::vector{Calibration::minmax};
+    return host_.measure(model).statistics(names, wants_histograms);
   }
-  job_.observer.info(fmt::format("Calibrating {} value(s) by {}", wanted.names.size(), request_.calibration));
+  job_.observer.info(fmt::format("Loading statistics of {} file(s)", request_.statistics.size()));
+  calibrate::Statistics statistics = read_statistics(request_.statistics, job_.request.edit.model.path);
+  std::erase_if(statistics, [&](const auto& value) { return std::ranges::find(names, value.first) == names.end(); });
+  if (statistics.size() < names.size()) {
+    job_.loaded.findings.warn("calibration", "",
+                              fmt::format("the statistics lack {} of {} value(s): their layers stay float",
+                                          names.size() - statistics.size(), names.size()));
+  }
+  return statistics;
+}
+
+// A choice among several takes inputs to try them on.
+std::vector<Calibration> JobRanges::calibrations() const {
+  const bool may_try = request_.statistics.empty() || !job_.request.inputs.is_generated();
+  if (may_try || request_.calibrations.size() == 1) return request_.calibrations;
+  job_.observer.info("Ranges are those of the least square error: a choice among calibrations takes inputs");
+  return {Calibration::mse};
+}
+
+convert::RangeCandidate JobRanges::find(const ir::Model& model, const std::vector<std::string>& names,
+                                        const calibrate::Ranges& known, const convert::QdqOptions& options) {
+  const calibrate::Statistics statistics = statistics_of(model, names);
+  std::vector<convert::RangeCandidate> candidates;
+  for (const Calibration calibration : calibrations()) {
+    calibrate::Ranges ranges = calibrate::ranges_of(statistics, calibration, request_.quantile);
+    ranges.insert(known.begin(), known.end());
+    candidates.push_back({std::string(calibrate::name(calibration)), std::move(ranges)});
+  }
+  const bool is_choice = candidates.size() > 1;
   convert::RangeCandidate chosen =
-      convert::measure_ranges(host_.measure(model), options, wanted, host_.measuring_host());
-  if (wanted.calibrations.size() > 1) job_.observer.info("Ranges are chosen by " + chosen.name);
+      is_choice ? convert::choose_ranges(host_.measure(model), options, std::move(candidates), host_.measuring_host())
+                : std::move(candidates.front());
+  if (is_choice) job_.observer.info("Ranges are chosen by " + chosen.name);
   // A cache is to give the same model again.
-  chosen.may_measure = wanted.calibrations.size() > 1 && path_.empty();
+  chosen.may_measure = is_choice && path_.empty();
   if (!path_.empty()) save_cache(chosen.ranges);
   return chosen;
 }

@@ -10,7 +10,8 @@
 
 namespace assay::tasks {
 
-// Ranges from the request's cache if it exists; the rest by running the model, after which the cache is written. With a
+// Ranges from the request's cache if it exists; the rest from its statistics, or by running the model, after which the
+// cache is written. With a
 // cache and no user data, values missing from the cache are left out with a message.
 class JobRanges final : public convert::RangeSource {
  public:
@@ -24,8 +25,10 @@ class JobRanges final : public convert::RangeSource {
   void open_cache();
   void load_cache();
   void tell_unused();
-  convert::RangeCandidate measure(const ir::Model& model, const convert::RangeRequest& wanted,
-                                  const convert::QdqOptions& options);
+  calibrate::Statistics statistics_of(const ir::Model& model, const std::vector<std::string>& names);
+  std::vector<calibrate::Calibration> calibrations() const;
+  convert::RangeCandidate find(const ir::Model& model, const std::vector<std::string>& names,
+                               const calibrate::Ranges& known, const convert::QdqOptions& options);
   void save_cache(const calibrate::Ranges& ranges);
 
   const Int8Request& request_;

@@ -13,6 +13,7 @@
 #include "passes/pipelines.h"
 #include "surgery/boundary_types.h"
 #include "tasks/convert/calibration.h"
+#include "tasks/convert/statistics.h"
 #include "tasks/edit/steps.h"
 #include "tasks/interface.h"
 #include "tasks/save.h"
@@ -86,6 +87,14 @@ void build_plan(const ConvertRequest& request, ir::Model& model, Observer& obser
   tell_findings(findings, observer);
 }
 
+LoadedModel load(const ConvertRequest& request, Observer& observer) {
+  LoadedModel loaded = load_model(request.edit.model, observer);
+  require_runnable(loaded);
+  if (request.infers) infer_shapes(loaded);
+  set_interface({request.outputs, request.interface_types}, loaded);
+  return loaded;
+}
+
 void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
   if (request.edit.output.empty() || request.builds_plan) surgery::complete_outputs(model);
   if (request.builds_plan)
@@ -99,11 +108,8 @@ void save(const ConvertRequest& request, ir::Model& model, Observer& observer) {
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   const TaskThreads threads(request.session.threads);
   const Stopwatch total;
-  LoadedModel loaded = load_model(request.edit.model, observer);
-  require_runnable(loaded);
+  LoadedModel loaded = load(request, observer);
   const Stopwatch converting;
-  if (request.infers) infer_shapes(loaded);
-  set_interface({request.outputs, request.interface_types}, loaded);
   ir::Rewriter rewriter(loaded.model, request.last_step);
   ConversionJob job{request, observer, loaded, rewriter};
   results::ConversionReport report = apply(request, job);
@@ -120,6 +126,22 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
                     {"save_seconds", saving.seconds()},
                     {"total_seconds", total.seconds()}};
   return {std::move(report), std::move(loaded.model), std::move(steps)};
+}
+
+void save_statistics(const ConvertRequest& request, const std::string& path, Observer& observer) {
+  const TaskThreads threads(request.session.threads);
+  LoadedModel loaded = load(request, observer);
+  ir::Rewriter rewriter(loaded.model);
+  passes::inline_functions(loaded.model, rewriter);
+  ConversionJob job{request, observer, loaded, rewriter};
+  const auto& int8 = std::get<Int8Request>(request.conversion);
+  JobHost host(job, int8.backend);
+  const std::vector<std::string> names = convert::prepare_for_int8(conversion_of(job, host), int8.options);
+  calibrate::Statistics statistics;
+  if (!names.empty()) statistics = host.measure(loaded.model).statistics(names, true);
+  tell_findings(loaded.findings, observer);
+  write_statistics(statistics, request.edit.model.path, path);
+  observer.info(fmt::format("Saved statistics of {} value(s) to {}", statistics.size(), printable(path)));
 }
 
 bool is_plan_of(const std::string& plan, const std::string& model) {

@@ -19,6 +19,7 @@
 #include "sweep/keys.h"
 #include "sweep/versions.h"
 #include "tasks/load.h"
+#include "tasks/model_digest.h"
 #include "tasks/sweep/samples.h"
 #include "tasks/sweep/variants.h"
 
@@ -27,32 +28,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Files of external data; none where the model cannot be loaded, which its units will say.
-std::set<std::string> external_files(const std::string& path) {
-  std::set<std::string> files;
-  try {
-    Observer nobody;
-    ModelSource source;
-    source.path = path;
-    const LoadedModel loaded = load_model(source, nobody);
-    for (uint32_t i = 0; i < loaded.model.tensor_slots(); ++i) {
-      const std::string_view location = loaded.model[ir::TensorId{i}].external_location;
-      if (!location.empty()) files.emplace(location);
-    }
-  } catch (const Error&) {
-    return {};
-  }
-  return files;
-}
-
 // A model that cannot be read has a digest of its own as long as it stays so.
-std::string model_digest(const std::string& path) {
+std::string digest_of_any(const std::string& path) {
   try {
-    std::string text = sweep::digest_of(MappedFile::open(path)->bytes());
-    for (const std::string& file : external_files(path))
-      text += fmt::format("\n{} {}", file,
-                          sweep::digest_of(MappedFile::open(fs::path(path).parent_path() / file)->bytes()));
-    return sweep::digest_of(text);
+    return model_digest(path);
   } catch (const Error& error) {
     return sweep::digest_of(fmt::format("{}: {}", path, error.line()));
   }
@@ -92,7 +71,7 @@ void add_columns(const SweepRequest& request, results::SweepPlan& plan) {
 void add_models(const SweepRequest& request, results::SweepPlan& plan) {
   plan.models.resize(request.models.size());
   parallel_for(plan.models.size(), 1, [&](uint64_t begin, uint64_t end) {
-    for (uint64_t i = begin; i < end; ++i) plan.models[i] = {request.models[i], model_digest(request.models[i])};
+    for (uint64_t i = begin; i < end; ++i) plan.models[i] = {request.models[i], digest_of_any(request.models[i])};
   });
 }
 
