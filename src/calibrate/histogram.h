@@ -16,8 +16,8 @@ class Histogram {
   static constexpr size_t kBins = 4096;
 
   Histogram() = default;
-  // A histogram again: width 0 and the number of zeros, or a width and up to kBins counts. Error (parse) for what no histogram
-  // has.
+  // A histogram again: width 0 and the number of zeros, or a width and up to kBins counts. Error (parse) for what no
+  // histogram has.
   Histogram(double width, std::vector<uint64_t> counts);
 
   // Packed float32, all of them finite, none greater than `largest`; zeros count in the first bin. What is counted does

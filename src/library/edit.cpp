@@ -86,7 +86,7 @@ Model Model::to_half(const HalfOptions& options, Observer* observer) const {
 
 Model Model::quantize(const Int8Options& options, Observer* observer) const {
   tasks::Int8Request request;
-  request.options.asymmetric = options.asymmetric;
+  if (options.asymmetric) request.options.codes = convert::QdqCodes::uint8;
   request.options.per_channel = options.per_channel;
   request.options.choice.excluded = options.excluded;
   if (options.least_snr_db) request.bound = tasks::ErrorBound{true, *options.least_snr_db};

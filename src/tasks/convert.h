@@ -28,7 +28,7 @@ struct HalfRequest {
 
 using convert::ErrorBound;
 
-// Layers compute on integers.
+// Layers compute on integers, or their products on float8.
 struct Int8Request {
   convert::QdqOptions options;
   std::optional<ErrorBound> bound;

@@ -260,7 +260,7 @@ void quantize(Draw& draw, Diagnostics& findings) {
   sort(draw.model);
   infer(draw.model);
   convert::QdqOptions options;
-  options.asymmetric = draw.chance(4);
+  options.codes = static_cast<convert::QdqCodes>(draw.below(3));
   options.per_channel = draw.chance(6);
   const calibrate::Ranges ranges = ranges_of(draw, convert::plan_qdq(draw.model, options, findings));
   if (draw.chance(4)) {

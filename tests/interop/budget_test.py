@@ -137,7 +137,7 @@ class BudgetTest(unittest.TestCase):
         self.deep()
         for words in (["--budget", "snr:20"], ["--sensitivity"], ["--fp-to-fp16", "--budget", "snr:20"]):
             done = self.assay("convert", "m.onnx", "-o", "c.onnx", *words)
-            self.assertEqual((done.returncode, f"needs --int8 or --weights" in done.stderr), (2, True), done.stderr)
+            self.assertEqual((done.returncode, f"needs --int8, --fp8 or --weights" in done.stderr), (2, True), done.stderr)
 
 
 if __name__ == "__main__":

@@ -39,7 +39,7 @@ tasks::ConvertRequest convert_request(const Arguments& arguments, const Conversi
   } else {
     if (arguments.has("--trt-config-script")) fail(ErrorCode::usage, "--trt-config-script: no engine is built");
     // These settings say what the model becomes, and not how the backend that measures it computes.
-    for (const std::string_view name : {"bf16", "fp16", "int8", "layer-precisions", "precision-constraints"})
+    for (const std::string_view name : {"bf16", "fp16", "fp8", "int8", "layer-precisions", "precision-constraints"})
       request.session.settings.erase(name);
   }
   request.edit.save = save_options(arguments, request.edit.output);

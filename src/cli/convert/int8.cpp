@@ -13,7 +13,9 @@ namespace {
 
 convert::QdqOptions parse_options(const Arguments& arguments) {
   convert::QdqOptions options;
-  options.asymmetric = arguments.flag("--asymmetric");
+  options.codes = arguments.flag("--fp8")          ? convert::QdqCodes::float8
+                  : arguments.flag("--asymmetric") ? convert::QdqCodes::uint8
+                                                   : convert::QdqCodes::int8;
   options.per_channel = !arguments.flag("--per-tensor");
   options.choice = layer_choice(arguments);
   for (std::string& layer : layers_without_integers(arguments)) options.choice.excluded.push_back(std::move(layer));
@@ -30,6 +32,15 @@ std::optional<tasks::ErrorBound> error_bound(const Arguments& arguments) {
   return tasks::ErrorBound{parts.key == "snr", parse_number("--max-error", parts.value)};
 }
 
+// Refuses what codes of float8 do not have.
+void check_float8(const Arguments& arguments) {
+  if (arguments.flag("--int8")) fail(ErrorCode::usage, "--int8 and --fp8: choose one of them");
+  const std::string calibration = arguments.value("--calibration");
+  if (calibration == "mse" || calibration == "entropy")
+    fail(ErrorCode::usage, "--calibration {}: it is about codes of equal steps, which float8 does not have",
+         calibration);
+}
+
 void check_words(const Arguments& arguments) {
   static_cast<void>(error_bound(arguments));
   tasks::Int8Request unused;
@@ -39,6 +50,7 @@ void check_words(const Arguments& arguments) {
   if (arguments.flag("--per-tensor") && arguments.flag("--per-channel")) {
     fail(ErrorCode::usage, "--per-tensor and --per-channel contradict each other: use one of them");
   }
+  if (arguments.flag("--fp8")) check_float8(arguments);
   if (arguments.has("--save-statistics") && (arguments.has("--load-statistics") || arguments.has("--output"))) {
     fail(ErrorCode::usage,
          "--save-statistics writes statistics and nothing else: without --load-statistics and --output");
@@ -46,6 +58,15 @@ void check_words(const Arguments& arguments) {
   if (arguments.flag("--asymmetric") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--asymmetric needs both ends of each range, of which a calibration cache has none");
   }
+}
+
+// The reference measures unless another is named: ONNX Runtime 1.31 merges products of float8 into operators that do
+// not take it.
+void choose_for_float8(tasks::Int8Request& request) {
+  if (request.backend.empty()) request.backend = "ref";
+  if (request.calibrations.size() == 1) return;
+  request.calibration = "minmax";
+  request.calibrations = {calibrate::Calibration::minmax};
 }
 
 OptionRow flag(std::string_view name, std::string_view help) {
@@ -58,6 +79,9 @@ OptionGroup int8_group() {
       .description = "Layers that compute with integers, between QuantizeLinear and DequantizeLinear",
       .rows = {
           flag("--int8", "with an ONNX output: convert convolutions, matrix products, and the nodes between them"),
+          flag("--fp8",
+               "with an ONNX output: round the operands of convolutions and matrix products to float8e4m3fn, which "
+               "operator set 19 has; of engines, a permission"),
           {.names = {"--max-error"},
            .metavar = "snr:DB|cosine:C",
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},
@@ -84,8 +108,10 @@ OptionGroup int8_group() {
 
 std::string_view int8_suffix(const Arguments& arguments, Target target) {
   check_trials(arguments);
+  const bool is_float8 = arguments.flag("--fp8") && target == Target::onnx;
+  const bool is_at_home = arguments.flag("--int8") || is_float8;
   for (const std::string_view option : {"--save-statistics", "--load-statistics"}) {
-    if (arguments.has(option) && !arguments.flag("--int8")) fail(ErrorCode::usage, "{} needs --int8", option);
+    if (arguments.has(option) && !is_at_home) fail(ErrorCode::usage, "{} needs --int8 or --fp8", option);
   }
   if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
@@ -94,9 +120,9 @@ std::string_view int8_suffix(const Arguments& arguments, Target target) {
   if (target != Target::open && arguments.flag("--asymmetric") && !is_shifted) {
     fail(ErrorCode::usage, "--asymmetric needs --int8 or --weights: floats have no zero point");
   }
-  if (target == Target::open || !arguments.flag("--int8")) return {};
+  if (target == Target::open || !is_at_home) return {};
   check_words(arguments);
-  return "int8";
+  return is_float8 ? "fp8" : "int8";
 }
 
 std::vector<OptionGroup> int8_groups() { return {int8_group(), calibration_group(), trials_group()}; }
@@ -109,6 +135,7 @@ void request_int8(const Arguments& arguments, tasks::ConvertRequest& request) {
   int8.trials = layer_trials(arguments);
   int8.reports_errors = arguments.flag("--report-error");
   read_calibration(arguments, int8);
+  if (int8.options.codes == convert::QdqCodes::float8) choose_for_float8(int8);
   request.conversion = std::move(int8);
 }
 

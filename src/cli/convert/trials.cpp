@@ -25,7 +25,7 @@ std::optional<convert::ErrorBudget> error_budget(const Arguments& arguments) {
 
 OptionGroup trials_group() {
   return {.title = "Sensitivity",
-          .description = "With --int8 or --weights: layers that cost the outputs most (docs/weights.md)",
+          .description = "With --int8, --fp8 or --weights: layers that cost the outputs most (docs/weights.md)",
           .rows = {{.names = {"--sensitivity"},
                     .arity = Arity::flag,
                     .help = "convert each layer alone, too, and tell what that does to the outputs"},
@@ -42,9 +42,9 @@ convert::LayerTrials layer_trials(const Arguments& arguments) {
 }
 
 void check_trials(const Arguments& arguments) {
-  const bool is_at_home = arguments.flag("--int8") || arguments.has("--weights");
+  const bool is_at_home = arguments.flag("--int8") || arguments.flag("--fp8") || arguments.has("--weights");
   for (const std::string_view option : {"--sensitivity", "--budget"}) {
-    if (arguments.has(option) && !is_at_home) fail(ErrorCode::usage, "{} needs --int8 or --weights", option);
+    if (arguments.has(option) && !is_at_home) fail(ErrorCode::usage, "{} needs --int8, --fp8 or --weights", option);
   }
   static_cast<void>(layer_trials(arguments));
 }

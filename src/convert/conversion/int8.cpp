@@ -79,7 +79,7 @@ class Int8Order {
   }
 
   results::ConversionReport run(RangeSource& source) {
-    report_.conversion = "int8";
+    report_.conversion = word();
     const std::vector<std::string> names = prepare();
     const RangeCandidate found = source.ranges(model(), names, options_);
     report_.calibration = found.name;
@@ -87,7 +87,7 @@ class Int8Order {
     if (!measures_layers() && found.may_measure) try_to_choose_weights(found.ranges);
     if (wanted_.bound) judge(*wanted_.bound);
     if (wanted_.trials.are_wanted) try_layers(found.ranges);
-    conversion_.host.info("Converting layers to int8");
+    conversion_.host.info(fmt::format("Converting layers to {}", word()));
     LayerErrors errors(conversion_, wanted_.reports_errors);
     convert(found.ranges);
     errors.measure(nodes_, report_);
@@ -96,6 +96,8 @@ class Int8Order {
   }
 
  private:
+  bool is_float8() const { return options_.codes == QdqCodes::float8; }
+  std::string_view word() const { return is_float8() ? "fp8" : "int8"; }
   bool measures_layers() const { return wanted_.bound || wanted_.trials.are_wanted; }
   ir::Model& model() { return conversion_.model; }
   ir::NodeRange nodes() { return ir::nodes(model(), model().main_graph()); }
@@ -104,16 +106,18 @@ class Int8Order {
   void raise_operator_set() {
     constexpr int64_t kFirst = 10;
     constexpr int64_t kFirstPerChannel = 13;
+    constexpr int64_t kFirstFloat8 = 19;
     constexpr std::array<std::string_view, 1> kPass = {"change-opset"};
     const int64_t version = schema::imported_version(model());
-    const bool is_enough = version >= kFirstPerChannel || (version >= kFirst && !options_.per_channel);
+    const int64_t wanted = is_float8() ? kFirstFloat8 : kFirstPerChannel;
+    const bool is_enough = version >= wanted || (version >= kFirst && !options_.per_channel && !is_float8());
     if (is_enough || version == 0) return;
     passes::Options options;
-    options.of<passes::OpsetOptions>().version = kFirstPerChannel;
+    options.of<passes::OpsetOptions>().version = wanted;
     passes::Pipeline(model(), conversion_.rewriter, options).run(kPass);
-    if (schema::imported_version(model()) != kFirstPerChannel) return;  // the planning of quantizers refuses it
-    conversion_.host.info(fmt::format("The model is written in operator set {}: {} has no scales per channel",
-                                      kFirstPerChannel, version));
+    if (schema::imported_version(model()) != wanted) return;  // the planning of quantizers refuses it
+    conversion_.host.info(fmt::format("The model is written in operator set {}: {} has no {}", wanted, version,
+                                      is_float8() ? "float8" : "scales per channel"));
   }
 
   // Keeps the nodes of a model that is quantized already: layers that cost too much were left float before, and would
@@ -167,6 +171,7 @@ class Int8Order {
   // not.
   void choose_weights(const calibrate::Ranges& ranges) {
     costs_ = costs(ranges);
+    if (is_float8()) return;  // steps are short where most numbers are
     for (const ir::NodeId node : nodes()) options_.clipped.merge(weights_of(node));
     const std::map<std::string, results::LayerError> clipped = costs(ranges);
     for (const ir::NodeId node : nodes()) {
@@ -269,7 +274,8 @@ class Int8Order {
     report_.weight_bytes_after = found.weight_bytes_after;
     for (const Layer& layer : found.layers) {
       nodes_.push_back(layer.node);
-      report_.layers.push_back({layer.name, layer.op, layer.converted ? "int8" : "float", layer.reason, {}, {}});
+      report_.layers.push_back(
+          {layer.name, layer.op, std::string(layer.converted ? word() : "float"), layer.reason, {}, {}});
       if (const results::LayerError* cost = cost_of(layer.node)) report_.layers.back().error = *cost;
     }
   }

@@ -35,10 +35,10 @@ class RangeSource {
 
 // Readies a model for convert_to_int8, as that does it first, and names the values whose ranges it will need.
 std::vector<std::string> prepare_for_int8(const Conversion& conversion, const QdqOptions& options);
-// Layers compute on integers. What a runtime merges is merged first: exclusions by name hold for what takes the place
-// of a node. With a bound, layers that would lose more, each alone, stay float; with a budget, those that cost the
-// outputs most; and with either all layers of a model that is quantized already. Errors: those of plan_qdq, of the
-// source and, where it measures, of the host.
+// Layers compute on integers, or their products on float8. What a runtime merges is merged first: exclusions by name
+// hold for what takes the place of a node. With a bound, layers that would lose more, each alone, stay float; with a
+// budget, those that cost the outputs most; and with either all layers of a model that is quantized already. Errors:
+// those of plan_qdq, of the source and, where it measures, of the host.
 results::ConversionReport convert_to_int8(const Conversion& conversion, const Int8Conversion& wanted,
                                           RangeSource& source);
 

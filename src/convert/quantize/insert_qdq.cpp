@@ -62,9 +62,9 @@ QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions&
   QdqReport report;
   QdqEdits edits;
   const std::vector<ir::NodeId> nodes = converted_nodes(plan.layers);
-  report.changed = !nodes.empty() && rewriter.apply("compute with integers", nodes, [&] {
-    edits = apply_qdq(model, rewriter.edit(), options, plan, ranges);
-  });
+  report.changed = !nodes.empty() &&
+                   rewriter.apply(options.codes == QdqCodes::float8 ? "compute with float8" : "compute with integers",
+                                  nodes, [&] { edits = apply_qdq(model, rewriter.edit(), options, plan, ranges); });
   report.activations = edits.activations;
   report.weights = edits.weights;
   report.weight_bytes_before = edits.weight_bytes_before;

@@ -23,10 +23,10 @@ QdqPlan plan_with_ranges(const ir::Model& model, QdqOptions options, const calib
 
 // Puts QuantizeLinear and DequantizeLinear before nodes that can work on integers, where a runtime merges them with the
 // node: activations with one scale each, weights as int8 with a scale for each output channel. Biases become int32 in
-// the scale of the products with asymmetric activations, for runtimes that merge nothing else; TensorRT, which needs
+// the scale of the products with activations of uint8, for runtimes that merge nothing else; TensorRT, which needs
 // symmetric ones, takes none but floats. What has no range stays float, and so do the model's inputs, outputs and nodes
-// that are quantized already; a second time nothing is changed. Each layer is a step of the rewriter. Errors: those of
-// plan_qdq.
+// that are quantized already; a second time nothing is changed. Each layer is a step of the rewriter. float8 is for
+// operands of products alone. Errors: those of plan_qdq.
 QdqReport insert_qdq(ir::Model& model, ir::Rewriter& rewriter, const QdqOptions& options,
                      const calibrate::Ranges& ranges, Diagnostics& findings);
 QdqReport insert_qdq(ir::Model& model, const QdqOptions& options, const calibrate::Ranges& ranges,

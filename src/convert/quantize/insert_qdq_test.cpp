@@ -84,7 +84,7 @@ TEST(InsertQdq, WeightsHaveAScaleForEachOutputChannel) {
 TEST(InsertQdq, BiasesHaveTheScaleOfTheProducts) {
   calibrate::Ranges ranges = unit_ranges();
   ranges["x"] = {0, 255};
-  const Quantized result = quantize(kTwoLayers, {.asymmetric = true}, ranges);
+  const Quantized result = quantize(kTwoLayers, {.codes = QdqCodes::uint8}, ranges);
   EXPECT_EQ(result.ops(), "Q DQ DQ DQ Gemm Relu Q DQ DQ MatMul ");
   // 1 / (1 * 1), 256 / (1 * 2)
   EXPECT_EQ(result.numbers<int32_t>("v_quantized"), (std::vector<int32_t>{1, 128}));
@@ -95,7 +95,7 @@ TEST(InsertQdq, SoHasWhatIsAddedToAProduct) {
   ranges["x"] = {0, 255};
   const Quantized result = quantize(R"(net (float[2,2] x) => (float[2,2] y) <float[2,2] w = {127, 1, 0, 127},
     float[2] v = {3, -5}> { [product] a = MatMul(x, w)  [bias] y = Add(v, a) })",
-                                    {.asymmetric = true}, ranges);
+                                    {.codes = QdqCodes::uint8}, ranges);
   EXPECT_EQ(result.ops(), "Q DQ DQ DQ MatMul Add ");
   EXPECT_EQ(result.numbers<int32_t>("v_quantized"), (std::vector<int32_t>{3, -5}));
 }
@@ -189,7 +189,7 @@ TEST(InsertQdq, BiasesOfStackedProductsGetTheirDims) {
   };
   EXPECT_EQ(shape_of_bias(21, "v_stacked", {}), (tensor::Shape{1, 1, 2}));
   EXPECT_EQ(shape_of_bias(20, "v", {}), tensor::Shape{2});
-  EXPECT_EQ(shape_of_bias(21, "v_quantized", {.asymmetric = true}), tensor::Shape{2});
+  EXPECT_EQ(shape_of_bias(21, "v_quantized", {.codes = QdqCodes::uint8}), tensor::Shape{2});
 }
 
 TEST(InsertQdq, BodiesStayFloat) {
@@ -224,17 +224,17 @@ TEST(InsertQdq, BadWeightsStayFloat) {
 }
 
 TEST(Quantizer, ScalesAreAboveZero) {
-  EXPECT_EQ(quantizer_of({0, 0}, false).scale, 1);
-  EXPECT_EQ(quantizer_of({0, 0}, true).scale, 1);
-  EXPECT_EQ(quantizer_of({0, 1e-45}, false).scale, std::numeric_limits<float>::min());
+  EXPECT_EQ(quantizer_of({0, 0}, QdqCodes::int8).scale, 1);
+  EXPECT_EQ(quantizer_of({0, 0}, QdqCodes::uint8).scale, 1);
+  EXPECT_EQ(quantizer_of({0, 1e-45}, QdqCodes::int8).scale, std::numeric_limits<float>::min());
 }
 
 TEST(Quantizer, AsymmetricRangesHoldZero) {
-  const Quantizer quantizer = quantizer_of({-51, 204}, true);
+  const Quantizer quantizer = quantizer_of({-51, 204}, QdqCodes::uint8);
   EXPECT_EQ(quantizer.scale, 1);
   EXPECT_EQ(quantizer.zero_point, 51);
-  EXPECT_EQ(quantizer_of({10, 255}, true).zero_point, 0);
-  EXPECT_EQ(quantizer_of({-255, -10}, true).zero_point, 255);
+  EXPECT_EQ(quantizer_of({10, 255}, QdqCodes::uint8).zero_point, 0);
+  EXPECT_EQ(quantizer_of({-255, -10}, QdqCodes::uint8).zero_point, 255);
 }
 
 }  // namespace

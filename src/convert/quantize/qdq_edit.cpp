@@ -35,7 +35,7 @@ class QdqEditor {
   }
 
   QdqEdits apply() {
-    if (!options_.asymmetric && schema::imported_version(model_) >= kContradicts) widen_biases();
+    if (options_.codes == QdqCodes::int8 && schema::imported_version(model_) >= kContradicts) widen_biases();
     for (uint32_t i = 0; i < plan_.is_quantized.size(); ++i) {
       if (plan_.is_quantized[i]) round_activation(ir::ValueId{i});
     }
@@ -46,7 +46,7 @@ class QdqEditor {
   }
 
  private:
-  // A constant as integers.
+  // A constant as codes.
   struct Weight {
     ir::ValueId dequantized;
     std::vector<float> scales;
@@ -75,8 +75,7 @@ class QdqEditor {
   }
 
   Quantizer quantizer_for(ir::ValueId value) const {
-    return quantizer_of(ranges_.find(model_.text(model_[plan_.range_of[value.index]].name))->second,
-                        options_.asymmetric);
+    return quantizer_of(ranges_.find(model_.text(model_[plan_.range_of[value.index]].name))->second, options_.codes);
   }
 
   std::vector<Place> places_of(ir::ValueId value) const {
@@ -124,10 +123,10 @@ class QdqEditor {
       scales = weight.scales;
       for (float& scale : scales) scale *= common;
     }
-    if (options_.asymmetric) quantize_bias_of(node, scales);
+    if (options_.codes == QdqCodes::uint8) quantize_bias_of(node, scales);
   }
 
-  // Integers, and a scale for the whole or for each channel.
+  // Codes, and a scale for the whole or for each channel.
   struct Quantized {
     Tensor codes;
     Tensor scales;
@@ -143,13 +142,19 @@ class QdqEditor {
     return nodes_.add(wanted);
   }
 
-  static Quantized quantize_weight(const Tensor& floats, std::optional<uint32_t> axis, bool clips,
-                                   std::vector<float>& scales) {
+  Quantized quantize_weight(const Tensor& floats, std::optional<uint32_t> axis, bool clips,
+                            std::vector<float>& scales) const {
+    const bool is_float8 = options_.codes == QdqCodes::float8;
     const Tensor flat(floats.dtype(), {1, static_cast<int64_t>(floats.count())}, floats.storage());
-    const Blocks channels = {.axis = axis.value_or(0), .length = 0, .bits = 8, .narrow = true, .clips = clips};
+    const Blocks channels = {.axis = axis.value_or(0),
+                             .length = 0,
+                             .bits = 8,
+                             .narrow = true,
+                             .type = is_float8 ? WeightType::fp8 : WeightType::integer,
+                             .clips = clips};
     BlockCodes made = block_codes(axis ? floats : flat, channels);
     scales = std::move(made.scales);
-    return {pack_codes(made.codes, floats.shape(), DType::int8),
+    return {pack_codes(made.codes, floats.shape(), is_float8 ? DType::float8e4m3fn : DType::int8),
             tensor::make_tensor<float>(DType::float32, axis ? made.shape : tensor::Shape(), scales)};
   }
 

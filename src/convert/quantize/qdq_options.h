@@ -1,14 +1,22 @@
 #pragma once
 
+#include <cstdint>
 #include <set>
 
 #include "convert/layers.h"
 
 namespace assay::convert {
 
-// Options for making nodes work on integers, by default all that quantizable_ops() names.
+// The codes of activations; those of weights are signed.
+enum class QdqCodes : uint8_t {
+  int8,    // around 0
+  uint8,   // with a zero point
+  float8,  // float8e4m3fn, of operands of products only
+};
+
+// Options for making nodes work on integers, by default all that quantizable_ops() names, or on float8.
 struct QdqOptions {
-  bool asymmetric = false;  // activations as uint8 with a zero point, in the place of int8 around 0
+  QdqCodes codes = QdqCodes::int8;
   bool per_channel = true;  // a scale for each output channel of a weight
   LayerChoice choice = {};
   std::set<ir::ValueId> clipped = {};  // weights of which numbers may be cut off, for the least square error

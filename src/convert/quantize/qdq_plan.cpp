@@ -29,6 +29,7 @@ class QdqPlanner {
   QdqPlanner(const ir::Model& model, const QdqOptions& options, Diagnostics& findings)
       : model_(model),
         floats_(model, tensor::DType::float16),
+        is_float8_(options.codes == QdqCodes::float8),
         filter_(model, floats_.nodes, options.choice, findings),
         nodes_(main_nodes()),
         roles_(model.node_slots(), QdqRole::none),
@@ -71,7 +72,7 @@ class QdqPlanner {
   // The role of a node, and why it may not play it.
   void judge(ir::NodeId node) {
     const QdqRole role = role_of(model_, node, floats_.callees[node]);
-    if (role == QdqRole::none) return;
+    if (role == QdqRole::none || (is_float8_ && role != QdqRole::compute)) return;
     roles_[node.index] = role;
     reasons_[node.index] = reason_to_stay(node, role);
   }
@@ -125,7 +126,7 @@ class QdqPlanner {
     const ops::ProductKind product = traits(id).product;
     const bool is_convolution =
         product == ops::ProductKind::convolution || product == ops::ProductKind::transposed_convolution;
-    if (plan_.roles[id.index] != QdqRole::compute || !is_convolution) return;
+    if (plan_.roles[id.index] != QdqRole::compute || !is_convolution || is_float8_) return;
     ir::ValueId value = model_[id].results[0];
     std::vector<ir::NodeId> merged;
     for (ir::NodeId next = merged_user(value); next; next = merged_user(value)) {
@@ -167,6 +168,7 @@ class QdqPlanner {
 
   const ir::Model& model_;
   FloatModel floats_;
+  bool is_float8_;
   LayerFilter filter_;
   std::vector<ir::NodeId> nodes_;
   std::vector<QdqRole> roles_;        // by node, before any is left out
@@ -177,6 +179,10 @@ class QdqPlanner {
 
 void require_operator_set(const ir::Model& model, const QdqOptions& options) {
   const int64_t version = schema::imported_version(model);
+  constexpr int64_t kFirstFloat8 = 19;
+  if (options.codes == QdqCodes::float8 && version < kFirstFloat8) {
+    fail(ErrorCode::unsupported, "operator set {} has no float8: it needs {} or newer", version, kFirstFloat8);
+  }
   constexpr int64_t kFirst = 10;
   constexpr int64_t kFirstPerChannel = 13;
   if (version < kFirst) {

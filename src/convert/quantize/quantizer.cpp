@@ -11,6 +11,7 @@ using tensor::DType;
 using tensor::Tensor;
 
 constexpr double kMostInt8 = 127;
+constexpr double kMostFloat8 = 448;
 
 }  // namespace
 
@@ -19,10 +20,12 @@ float usable_scale(double scale) {
   return std::max(static_cast<float>(scale), std::numeric_limits<float>::min());
 }
 
-Quantizer quantizer_of(const calibrate::Range& range, bool asymmetric) {
+Quantizer quantizer_of(const calibrate::Range& range, QdqCodes codes) {
   const double low = std::min(range.low, 0.0);
   const double high = std::max(range.high, 0.0);
-  if (!asymmetric) return {DType::int8, usable_scale(std::max(-low, high) / kMostInt8), 0};
+  const double largest = std::max(-low, high);
+  if (codes == QdqCodes::float8) return {DType::float8e4m3fn, usable_scale(largest / kMostFloat8), 0};
+  if (codes == QdqCodes::int8) return {DType::int8, usable_scale(largest / kMostInt8), 0};
   constexpr double kMostUint8 = 255;
   const float scale = usable_scale((high - low) / kMostUint8);
   const double zero_point = std::nearbyint(std::clamp(-low / scale, 0.0, kMostUint8));

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include "calibrate/range.h"
+#include "convert/quantize/qdq_options.h"
 #include "tensor/tensor.h"
 
 namespace assay::convert {
 
-// The rule by which numbers become integers: round(x / scale) + zero_point, within the type.
+// The rule by which numbers become codes: round(x / scale) + zero_point, within the type.
 struct Quantizer {
   tensor::DType dtype = tensor::DType::int8;
   float scale = 1;
@@ -26,8 +27,9 @@ inline float number_at(tensor::Bytes floats, uint64_t index) {
   return number;
 }
 
-// int8 around 0, or uint8 from the lowest number to the highest, with 0 among them. The scale is above 0 in any case.
-Quantizer quantizer_of(const calibrate::Range& range, bool asymmetric);
+// uint8 goes from the lowest number to the highest, with 0 among them; other codes lie around 0. The scale is above 0
+// in any case.
+Quantizer quantizer_of(const calibrate::Range& range, QdqCodes codes);
 
 // True if all numbers of a float32 tensor are finite.
 bool is_finite(const tensor::Tensor& floats);

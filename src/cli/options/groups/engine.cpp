@@ -81,7 +81,7 @@ bool is_standard_library(const std::string& path) {
 
 OptionGroup engine_build_group() {
   // `convert` measures without being asked, and names what it writes otherwise.
-  return engine_settings_group({"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8",
+  return engine_settings_group({"--measure-tactics", "--save-engine", "--bf16", "--fp16", "--int8", "--fp8",
                                 "--optimization-profile", "--layer-precisions", "--precision-constraints",
                                 "--refit-from"});
 }
