@@ -1,13 +1,14 @@
 #!/usr/bin/env python3
 """How much of the signal quantization leaves: ours beside ONNX Runtime's quantizer with each of its calibrations.
 
-    quantize_accuracy.py [--only PART] [--int4 | --small]
+    quantize_accuracy.py [--only PART] [--int4 | --small] [--rivals PYTHON]
 
 Twelve small nets with random weights of the sizes that training gives, and with outliers; calibrated on 8 sets of
 inputs, measured on 8 others. SNR in dB of the outputs in ONNX Runtime, its optimizations off; the bar is its best
 calibration less 0.3 dB. With --int4: weights alone, in blocks of 32, beside its rounding. With --small: int4 by each algorithm beside its
 rounding and, where the package onnx_ir is there, its GPTQ; nf4 beside its MatMulBnb4; fp8 and nvfp4 beside scales of the
-greatest number; on 64 sets of inputs. Exits 1 if a bar is missed.
+greatest number; on 64 sets of inputs. --rivals names a Python that has nvidia-modelopt[onnx] or onnxsim 0.8, whose
+quantizers (rival_quantizers.py) are bars for --operands-only, --fp8 and the small types; they round nothing else. Exits 1 if a bar is missed.
 """
 
 import argparse
@@ -224,14 +225,42 @@ def rival_int4(folder, symmetric):
     return folder / "rival.onnx"
 
 
-def int8_case(folder, inputs, tests, expected):
+def others(python, kind, folder, tests, expected):
+    """Bars of other tools' quantizers, as far as ONNX Runtime runs what they write."""
+    if not python:
+        return {}
+    for path in folder.glob("rival_*.onnx"):
+        path.unlink()
+    script = pathlib.Path(__file__).with_name("rival_quantizers.py")
+    done = subprocess.run([python, script, kind, folder], check=True, stderr=subprocess.PIPE, text=True)
+    print("".join(f"{line}\n" for line in done.stderr.splitlines() if "Error: " in line), end="", file=sys.stderr)
+    bars = {}
+    for path in sorted(folder.glob("rival_*.onnx")):
+        name = path.stem.removeprefix("rival_")
+        if not any(node.op_type == "DequantizeLinear" for node in onnx.load(path).graph.node):
+            continue  # it found nothing to do
+        try:
+            bars[name] = snr_db(outputs(path, tests), expected)
+        except Exception as error:
+            print(f"{name}: {str(error)[:150]}", file=sys.stderr)
+    return bars
+
+
+def int8_case(folder, inputs, tests, expected, rivals):
     data = ["--load-inputs", *(folder / f"inputs{i}.npz" for i in range(SETS))]
     for symmetric in (False, True):
         words = ["--int8", *data, *([] if symmetric else ["--asymmetric"])]
         seen = snr_db(outputs(ours(folder, *words), tests), expected)
         bars = {name: snr_db(outputs(rival(folder, inputs, method, symmetric), tests), expected)
                 for name, method in METHODS.items()}
-        yield "int8" if symmetric else "uint8", seen, bars
+        kind = "int8" if symmetric else "uint8"
+        yield kind, seen, bars
+        if rivals:
+            seen = snr_db(outputs(ours(folder, *words, "--operands-only"), tests), expected)
+            yield f"{kind} operands", seen, others(rivals, kind, folder, tests, expected)
+    if rivals:
+        seen = snr_db(outputs(ours(folder, "--fp8", *data), tests), expected)
+        yield "fp8", seen, others(rivals, "fp8", folder, tests, expected)
 
 
 def int4_case(folder, tests, expected):
@@ -293,30 +322,41 @@ def positive_numbers(dtype, count):
     return np.arange(count, dtype=np.uint8).view(dtype).astype(np.float64)
 
 
-def small_case(folder, inputs, tests, expected):
+def family(name):
+    """The algorithm of ours that stands beside another tool's."""
+    return "gptq" if "gpt" in name else "awq" if "awq" in name else "rtn"
+
+
+def small_case(folder, inputs, tests, expected, rivals):
     data = ["--load-inputs", *(folder / f"inputs{i}.npz" for i in range(len(inputs)))]
     measure = lambda path: snr_db(outputs(path, tests), expected)
     has_gptq = importlib.util.find_spec("onnx_ir") is not None
     for symmetric in (False, True):
         words = ["--weights", "int4", "--weights-form", "matmulnbits", *([] if symmetric else ["--asymmetric"])]
         rounding = measure(rival_int4(folder, symmetric))
+        told = others(rivals, "int4" if symmetric else "int4_asymmetric", folder, tests, expected)
         for algorithm in ("rtn", "awq", "gptq"):
             bars = {"rounding": rounding}
             if algorithm == "gptq" and has_gptq:
                 bars["its gptq"] = measure(rival_gptq(folder, inputs, symmetric))
+            bars |= {name: bar for name, bar in told.items() if family(name) == algorithm}
             seen = measure(ours(folder, *words, "--algorithm", algorithm, *(data if algorithm != "rtn" else [])))
             yield f"int4 {'symmetric' if symmetric else 'asymmetric'} {algorithm}", seen, bars
-    yield "nf4 rtn", measure(ours(folder, "--weights", "nf4")), {"bnb4": measure(rival_nf4(folder))}
+    yield ("nf4 rtn", measure(ours(folder, "--weights", "nf4")),
+           {"bnb4": measure(rival_nf4(folder))} | others(rivals, "nf4", folder, tests, expected))
+    if rivals:
+        seen = measure(ours(folder, "--weights", "mxfp4", "--weights-form", "table"))
+        yield "mxfp4 rtn", seen, others(rivals, "mxfp4", folder, tests, expected)
     eight = rival_floats(folder, 0, positive_numbers(ml_dtypes.float8_e4m3fn, 127), None)
     yield "fp8 rtn", measure(ours(folder, "--weights", "fp8")), {"greatest": measure(eight)}
     four = rival_floats(folder, 16, np.array([0, .5, 1, 1.5, 2, 3, 4, 6]), ml_dtypes.float8_e4m3fn)
-    bars = {"greatest": measure(four)}
+    bars = {"greatest": measure(four)} | others(rivals, "nvfp4", folder, tests, expected)
     for algorithm in ("rtn", "gptq"):
         words = ["--weights", "nvfp4", "--weights-form", "table", "--algorithm", algorithm]
         yield f"nvfp4 {algorithm}", measure(ours(folder, *words, *(data if algorithm != "rtn" else []))), bars
 
 
-def run_case(name, folder, is_int4, is_small):
+def run_case(name, folder, is_int4, is_small, rivals):
     model = NETS[name]()
     onnx.save(model, folder / "model.onnx")
     inputs, tests = draw(model, 1, SMALL_SETS if is_small else SETS), draw(model, 2)
@@ -324,10 +364,10 @@ def run_case(name, folder, is_int4, is_small):
         np.savez(folder / f"inputs{i}.npz", **feeds)
     expected = outputs(folder / "model.onnx", tests)
     missed = False
-    cases = (small_case(folder, inputs, tests, expected) if is_small
-             else int4_case(folder, tests, expected) if is_int4 else int8_case(folder, inputs, tests, expected))
+    cases = (small_case(folder, inputs, tests, expected, rivals) if is_small
+             else int4_case(folder, tests, expected) if is_int4 else int8_case(folder, inputs, tests, expected, rivals))
     for kind, seen, bars in cases:
-        miss = seen < max(bars.values()) - BAR_DB
+        miss = seen < max(bars.values(), default=-np.inf) - BAR_DB
         missed |= miss
         text = ", ".join(f"{method} {bar:.2f}" for method, bar in bars.items())
         print(f"{name} {kind}: ours {seen:.2f} dB; {text}" + ("  MISS" if miss else "  ok"), flush=True)
@@ -339,12 +379,14 @@ def main() -> int:
     options.add_argument("--only", default="")
     options.add_argument("--int4", action="store_true")
     options.add_argument("--small", action="store_true")
+    options.add_argument("--rivals", metavar="PYTHON")
     options = options.parse_args()
     names = [name for name in NETS if options.only in name]
     if options.int4 or options.small:
         names = [name for name in names if "transformer" in name or "perceptron" in name]
     with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
-        return int(any([run_case(name, pathlib.Path(folder), options.int4, options.small) for name in names]))
+        return int(any([run_case(name, pathlib.Path(folder), options.int4, options.small, options.rivals)
+                        for name in names]))
 
 
 if __name__ == "__main__":

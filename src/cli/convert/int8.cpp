@@ -16,6 +16,7 @@ convert::QdqOptions parse_options(const Arguments& arguments) {
   options.codes = arguments.flag("--fp8")          ? convert::QdqCodes::float8
                   : arguments.flag("--asymmetric") ? convert::QdqCodes::uint8
                                                    : convert::QdqCodes::int8;
+  options.operands_only = arguments.flag("--operands-only");
   options.per_channel = !arguments.flag("--per-tensor");
   options.choice = layer_choice(arguments);
   for (std::string& layer : layers_without_integers(arguments)) options.choice.excluded.push_back(std::move(layer));
@@ -85,6 +86,9 @@ OptionGroup int8_group() {
           {.names = {"--max-error"},
            .metavar = "snr:DB|cosine:C",
            .help = "leave layers float whose result, if they alone were rounded, would be worse than this"},
+          flag("--operands-only",
+               "with --int8: round what convolutions and matrix products read, and nothing else, as --fp8 always does: "
+               "more exact, and what TensorRT merges; ONNX Runtime's integer kernels need rounded results, too"),
           {.names = {"--save-statistics"},
            .metavar = "FILE",
            .help = "convert nothing: write the distributions of values on these inputs, one part of all",

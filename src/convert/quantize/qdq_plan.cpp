@@ -30,6 +30,7 @@ class QdqPlanner {
       : model_(model),
         floats_(model, tensor::DType::float16),
         is_float8_(options.codes == QdqCodes::float8),
+        operands_only_(options.operands_only || is_float8_),
         filter_(model, floats_.nodes, options.choice, findings),
         nodes_(main_nodes()),
         roles_(model.node_slots(), QdqRole::none),
@@ -72,7 +73,7 @@ class QdqPlanner {
   // The role of a node, and why it may not play it.
   void judge(ir::NodeId node) {
     const QdqRole role = role_of(model_, node, floats_.callees[node]);
-    if (role == QdqRole::none || (is_float8_ && role != QdqRole::compute)) return;
+    if (role == QdqRole::none || (operands_only_ && role != QdqRole::compute)) return;
     roles_[node.index] = role;
     reasons_[node.index] = reason_to_stay(node, role);
   }
@@ -90,9 +91,18 @@ class QdqPlanner {
       if (constant && role != QdqRole::compute) return "a constant operand would lose accuracy for nothing";
       if (constant && constant->count() == 0) return "its weight is empty";
       if (constant && !is_finite(*constant)) return "its weight has NaN or infinity";
+      if (constant && operands_only_ && is_small(id, constant->shape())) return "it is too small for it to pay";
       has_activation = has_activation || !constant;
     }
     return has_activation ? "" : "all its operands are constant";
+  }
+
+  // Units of tensor cores have 16 inputs and outputs. Convolutions of few channels are faster with integers yet.
+  bool is_small(ir::NodeId id, const tensor::Shape& weight) const {
+    constexpr int64_t kUnit = 16;
+    const bool is_matrix = traits(id).product == ops::ProductKind::matrices && weight.size() >= 2;
+    if (is_matrix) return std::min(weight[weight.size() - 2], weight.back()) < kUnit;
+    return is_float8_ && weight.size() >= 2 && std::min(weight[0], weight[1]) < kUnit;
   }
 
   bool may(ir::NodeId node) const { return roles_[node.index] != QdqRole::none && reasons_[node.index].empty(); }
@@ -126,7 +136,7 @@ class QdqPlanner {
     const ops::ProductKind product = traits(id).product;
     const bool is_convolution =
         product == ops::ProductKind::convolution || product == ops::ProductKind::transposed_convolution;
-    if (plan_.roles[id.index] != QdqRole::compute || !is_convolution || is_float8_) return;
+    if (plan_.roles[id.index] != QdqRole::compute || !is_convolution || operands_only_) return;
     ir::ValueId value = model_[id].results[0];
     std::vector<ir::NodeId> merged;
     for (ir::NodeId next = merged_user(value); next; next = merged_user(value)) {
@@ -169,6 +179,7 @@ class QdqPlanner {
   const ir::Model& model_;
   FloatModel floats_;
   bool is_float8_;
+  bool operands_only_;
   LayerFilter filter_;
   std::vector<ir::NodeId> nodes_;
   std::vector<QdqRole> roles_;        // by node, before any is left out
