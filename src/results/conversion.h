@@ -53,6 +53,7 @@ struct ConversionPoint {
   uint64_t macs = 0;               // of those that are converted
   double expected_snr_db = 0;      // if the noises of layers add up
   std::optional<double> measured;  // metric of the budget, where it was tried
+  std::optional<double> seconds;   // of a run, where it was tried, and of the model as it was
 };
 
 // The result of `convert` for a model.

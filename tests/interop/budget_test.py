@@ -113,6 +113,8 @@ class BudgetTest(unittest.TestCase):
             left_out = sum(layer["reason"] == "it is left out for the budget" for layer in report["layers"])
             self.assertTrue(0 < left_out < 6 and tried.get(left_out, bound) >= bound, report["points"])
             self.assertLess(tried[left_out - 1], bound)
+            timed = {point["left_out"] for point in report["points"] if point["seconds"] is not None}
+            self.assertEqual(timed, {*tried, len(alone)})
         kept = (self.folder / "c.onnx").read_bytes()
         done = self.assay("convert", "c.onnx", *words, "--budget", "snr:40", "-o", "again.onnx")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -36,6 +36,7 @@ class LayerChooser {
     for (Candidate& candidate : candidates_) probe(candidate);
     order();
     add_points();
+    report_.points.back().seconds = measurement_.seconds(conversion_.model);
     return budget ? keep_for(*budget) : KeptLayers();
   }
 
@@ -103,6 +104,7 @@ class LayerChooser {
     const bool is_snr = budget.metric == ErrorBudget::Metric::snr;
     const double measured = is_snr ? worst_snr(model) : 1 - agreement(model);
     report_.points[left_out].measured = measured;
+    report_.points[left_out].seconds = measurement_.seconds(model);
     conversion_.host.info(fmt::format(
         "Without {} of {} layer(s): {}", left_out, candidates_.size(),
         is_snr ? fmt::format("{:.2f} dB", measured) : fmt::format("{:.3g}% of rows choose another", 100 * measured)));

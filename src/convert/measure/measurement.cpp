@@ -106,6 +106,25 @@ class AgreementWatcher final : public exec::DriveWatcher {
   std::optional<Error> failure_;
 };
 
+class TimeWatcher final : public exec::DriveWatcher {
+ public:
+  void on_value(size_t, uint64_t, std::string_view, const tensor::Datum&) override {}
+  void on_iteration(size_t, uint64_t, std::optional<double> seconds) override {
+    if (seconds) least_ = std::min(least_.value_or(*seconds), *seconds);
+  }
+  void on_failure(size_t, const Error& error) override { failure_ = error; }
+  bool wants_stop() const override { return failure_.has_value(); }
+
+  std::optional<double> least() const {
+    if (failure_) throw Error(*failure_);
+    return least_;
+  }
+
+ private:
+  std::optional<double> least_;
+  std::optional<Error> failure_;
+};
+
 // Pairs of two names, of one runner; the first name is that of the reference.
 class ShadowWatcher final : public PairWatcher {
  public:
@@ -238,11 +257,26 @@ std::map<std::string, results::LayerError> Measurement::output_errors(const ir::
   return errors_of(converted, names);
 }
 
-std::optional<double> Measurement::top1_agreement(const ir::Model& converted) {
+std::vector<std::string> Measurement::output_names() const {
   std::vector<std::string> names;
   for (const ir::Use& use : model_.outputs(model_.main_graph()))
     names.emplace_back(model_.text(model_[use.value].name));
-  const exec::TapPlan taps = {names};
+  return names;
+}
+
+std::optional<double> Measurement::seconds(const ir::Model& converted) {
+  exec::DrivePlan plan;
+  plan.taps = {output_names()};
+  plan.warm_up = 1;
+  const std::unique_ptr<MeasuringWork> work = host_.start("runs timed", value_count(plan.taps, 1));
+  TimeWatcher watcher;
+  const exec::RunnerPtr runner = work->runner(converted, plan.taps, "converted");
+  exec::drive({&runner, 1}, &source_, plan, watcher, findings_);
+  return watcher.least();
+}
+
+std::optional<double> Measurement::top1_agreement(const ir::Model& converted) {
+  const exec::TapPlan taps = {output_names()};
   const std::unique_ptr<MeasuringWork> work = host_.start("values measured", value_count(taps, 2));
   AgreementWatcher watcher;
   exec::DrivePlan plan;

@@ -44,6 +44,8 @@ class Measurement {
   // of the worst output;
   // empty: there is none.
   std::optional<double> top1_agreement(const ir::Model& converted);
+  // The least time of a run over the inputs, in seconds; empty: the backend tells none.
+  std::optional<double> seconds(const ir::Model& converted);
   // The errors of only the model's outputs.
   std::map<std::string, results::LayerError> output_errors(const ir::Model& converted);
 
@@ -52,6 +54,7 @@ class Measurement {
   // `names`: of values that `converted` has.
   std::map<std::string, results::LayerError> errors_of(const ir::Model& converted,
                                                        const std::set<std::string_view>& names);
+  std::vector<std::string> output_names() const;
   // The number of values for so many runners; 0 if it is not known.
   uint64_t value_count(const exec::TapPlan& taps, uint64_t runners) const;
 

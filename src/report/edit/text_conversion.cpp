@@ -9,6 +9,8 @@
 namespace assay::report {
 namespace {
 
+constexpr double kMilli = 1e3;
+
 // Multiply-accumulates that integers take over.
 std::string counted(uint64_t macs) { return macs > 0 ? fmt::format("{}", macs) : "-"; }
 
@@ -89,14 +91,16 @@ std::string sensitivity_table(const results::ConversionReport& report, size_t mo
   }
   if (layers.size() > most) text += fmt::format("\n... and {} more that cost less", layers.size() - most);
   text += fmt::format(
-      "\nAll of them without those that cost most for what they save:\n{:>8}  {:>12}  {:>14}  {:>15}  {:>8}",
-      "left out", "bytes", "macs", "expected SNR dB", "measured");
+      "\nAll of them without those that cost most for what they save:\n{:>8}  {:>12}  {:>14}  {:>15}  {:>8}  {:>9}",
+      "left out", "bytes", "macs", "expected SNR dB", "measured", "ms");
   const size_t step = std::max<size_t>(1, report.points.size() / std::max<size_t>(most, 1));
   for (size_t i = 0; i < report.points.size(); ++i) {
     const results::ConversionPoint& point = report.points[i];
-    if (i % step != 0 && !point.measured) continue;
-    text += fmt::format("\n{:8}  {:12}  {:>14}  {:>15.2f}  {:>8}", point.left_out, point.bytes, counted(point.macs),
-                        point.expected_snr_db, point.measured ? fmt::format("{:.4g}", *point.measured) : "-");
+    if (i % step != 0 && !point.measured && !point.seconds) continue;
+    text +=
+        fmt::format("\n{:8}  {:12}  {:>14}  {:>15.2f}  {:>8}  {:>9}", point.left_out, point.bytes, counted(point.macs),
+                    point.expected_snr_db, point.measured ? fmt::format("{:.4g}", *point.measured) : "-",
+                    point.seconds ? fmt::format("{:.3f}", *point.seconds * kMilli) : "-");
   }
   return text;
 }

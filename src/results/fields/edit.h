@@ -59,6 +59,7 @@ struct Fields<ConversionPoint> {
     v("macs", point.macs);
     v("expected_snr_db", point.expected_snr_db);
     v("measured", point.measured);
+    v("seconds", point.seconds);
   }
 };
 
