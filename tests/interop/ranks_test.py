@@ -170,6 +170,10 @@ class Refusals(InFolder):
         run(PROGRAM, "convert", path, "-o", self.path / "m.engine")
         self.assertIn("engine:tp:2 cannot run it", self.fails(self.path / "m.engine", "--shard", "tp:2", "--engine"))
         self.assertIn("open first dim", self.fails(path, "--shard", "copies:2", "--engine", status=2))
+        nccl = ("--rank-transport", "nccl")
+        for side in ("--engine", "--ref"):
+            self.assertIn("these ranks are on none", self.fails(path, "--shard", "tp:2", side, *nccl))
+        self.assertIn("copies exchange nothing", self.fails(path, "--shard", "copies:2", "--engine", *nccl))
 
     def test_files_that_do_not_belong_together(self):
         run(PROGRAM, "multi-device", "shard", self.save(block()), "--one-shot", "--parallelism", "TP", "--nb-rank", "2",

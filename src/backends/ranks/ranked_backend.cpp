@@ -1,6 +1,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cstdlib>
 
 #include "backends/ranks/ranked_session.h"
 #include "base/error.h"
@@ -91,6 +92,7 @@ class RankedBackend final : public exec::Backend {
     RankSettings ranks = {.words = words_, .paths = settings.list("rank-models"), .devices = devices_of(settings)};
     ranks.deadline_seconds = deadline_of(settings.text("rank-timeout"));
     ranks.uses_library = settings.text("rank-transport") == "nccl";
+    if (ranks.uses_library) check_cards(ranks.devices);
     if (ranks.devices.size() > 1 && static_cast<int64_t>(ranks.devices.size()) != words_.count) {
       throw Error(ErrorCode::unsupported, fmt::format("{} ranks need as many devices, or one for all; {} are named",
                                                       words_.count, ranks.devices.size()))
@@ -118,6 +120,18 @@ class RankedBackend final : public exec::Backend {
     const std::string list = settings.text(kDevice);
     for (const std::string_view device : split(list, ',')) devices.emplace_back(device);
     return devices;
+  }
+
+  // NCCL connects cards and nothing else.
+  void check_cards(const std::vector<std::string>& devices) const {
+    const bool is_alone = words_.kind == ShardWords::Kind::copies || words_.kind == ShardWords::Kind::each;
+    const char* const usual = std::getenv("ASSAY_DEVICE");
+    const std::string_view first = !devices.empty() ? devices.front() : usual == nullptr ? "" : usual;
+    const bool is_on_card = base_->name() == "engine" && !first.empty() && first != "cpu";
+    if (is_on_card && !is_alone) return;
+    throw Error(ErrorCode::unsupported, is_alone ? "copies exchange nothing that NCCL could carry"
+                                                 : "NCCL connects cards, and these ranks are on none")
+        .about("rank-transport");
   }
 
   static exec::Settings of_first(exec::Settings settings) {

@@ -139,7 +139,8 @@ class CollectiveCall final : public Call {
       const bool is_large = work_->in.size_bytes() > kMostAtOnce;
       is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
-      if (is_wanted && !made && members.front() == ranks.rank()) made = make_communicators(cards);
+      if (made || members.front() != ranks.rank()) return;
+      is_wanted ? void(made = make_communicators(cards)) : void(library());  // asked for, so an absent one is an error
     });
     if (is_wanted) communicators_ = std::static_pointer_cast<nccl::Communicators>(ranks.shared(members));
     is_decided_ = true;
@@ -158,10 +159,14 @@ class CollectiveCall final : public Call {
         fail(ErrorCode::unsupported, "NCCL needs a card for each rank, and cuda:{} has several", card->number());
       numbers.push_back(card->number());
     }
+    return std::make_shared<nccl::Communicators>(library(), numbers);
+  }
+
+  static const nccl::Library& library() {
     std::string reason;
     const nccl::Library* const library = nccl::Library::find({}, reason);
     if (library == nullptr) fail(ErrorCode::unsupported, "{}", reason);
-    return std::make_shared<nccl::Communicators>(*library, numbers);
+    return *library;
   }
 
   void run_in_library(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& collective,
