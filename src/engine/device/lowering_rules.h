@@ -20,6 +20,7 @@ struct LoweringRules {
   int64_t few_filters = 8;              // transposed convolutions with fewer become convolutions, with many zeros
   bool has_volumes = false;             // convolutions and pools over three dims
   bool turns_neighbours = false;        // rotary positions of neighbours, written out
+  bool selects_matrices = false;        // products by constant matrices that indices choose
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
 
   bool computes_tf32 = false;  // products of float32 in fewer bits, where that is permitted

@@ -110,4 +110,23 @@ std::optional<IndexedRows> find_indexed_rows(const Layer& layer, IndexedOperator
   return layer.is_single() && layer.starts_with(known.name) ? known.find(layer) : std::nullopt;
 }
 
+ir::ValueId find_slab_places(const ir::Model& model, const ops::Inference& inference, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  const std::string_view op = model.text(node.op);
+  const bool is_known = op == kOperators[0].name || op == kOperators[2].name;
+  if (!is_known || !model.text(node.domain).empty() || node.operands.size() < 2) return {};
+  const std::optional<TensorDesc> data = find_desc(model, inference, node.operands[0].value);
+  const std::optional<TensorDesc> indices = find_desc(model, inference, node.operands[1].value);
+  const bool has_numbers =
+      indices && (indices->dtype == tensor::DType::int64 || indices->dtype == tensor::DType::int32);
+  if (!data || !has_numbers) return {};
+  const ops::Node facts = node_facts(model, inference, id);
+  const auto rank = static_cast<int64_t>(data->dims.size());
+  const bool is_list = op == kOperators[0].name && indices->dims.size() == 1 &&
+                       (facts.integer("axis", 0) == 0 || facts.integer("axis", 0) == -rank);
+  const bool are_tuples = op == kOperators[2].name && indices->dims.size() == 2 && indices->dims[1] == 1 &&
+                          facts.integer("batch_dims", 0) == 0;
+  return is_list || are_tuples ? node.operands[1].value : ir::ValueId();
+}
+
 }  // namespace assay::engine

@@ -34,4 +34,8 @@ enum class IndexedOperator : uint8_t { gather, gather_elements, gather_places, s
 // each element. Nullopt: it is another operator, or something lies otherwise.
 std::optional<IndexedRows> find_indexed_rows(const Layer& layer, IndexedOperator op);
 
+// The indices by which a node of the model takes parts of its operand along the first dim, one list of them; invalid:
+// it takes something else.
+ir::ValueId find_slab_places(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
+
 }  // namespace assay::engine

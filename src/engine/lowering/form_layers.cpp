@@ -8,9 +8,11 @@
 #include <fmt/format.h>
 
 #include "engine/layers/elementwise.h"
+#include "engine/layers/indexed_rows.h"
 #include "engine/layers/layer.h"
 #include "engine/layers/normalization.h"
 #include "engine/layers/quantization.h"
+#include "engine/layers/selected_product.h"
 #include "engine/layers/spelled_norm.h"
 #include "engine/layers/spelled_rotary.h"
 #include "engine/lowering/append_reductions.h"
@@ -42,6 +44,7 @@ class LayerFormer {
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) nodes.push_back(node);
     for (const NodeId node : nodes) form_quantized_attention(node);
     form_quantized(nodes);
+    for (const NodeId node : nodes) form_selected(node);
     for (const NodeId node : nodes) form_attention(node);  // also of nodes before it
     for (const NodeId node : nodes) form_group_norm(node);
     for (const std::string_view last : {"Mul", "Concat", "Add"}) form_rotary(nodes, last);
@@ -97,6 +100,17 @@ class LayerFormer {
     taken_.insert(found.begin(), found.end());
     groups_.push_back(std::move(found));
     return true;
+  }
+
+  // The product of what a node gathers.
+  void form_selected(NodeId node) {
+    if (!rules_.selects_matrices || !find_slab_places(model_, inference_, node).valid()) return;
+    const NodeId product = only_user(model_, model_[node].results[0]);
+    if (!product.valid() || taken_.contains(product)) return;
+    const ConstantOf constant_of = [this](ValueId value) { return constant(value); };
+    if (!match_selected(model_, inference_, node, product, constant_of)) return;
+    taken_.insert({node, product});
+    groups_.push_back({node, product});
   }
 
   void form_group_norm(NodeId node) {

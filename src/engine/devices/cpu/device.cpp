@@ -58,6 +58,7 @@ class CpuDevice final : public Device {
     }
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
     rules_.turns_neighbours = true;
+    rules_.selects_matrices = true;
     rules_.most_chain_values = Tape::kMostRegisters - 1;
     if (!multiplies_bf16_fast()) rules_.computes = {tensor::DType::float32};
   }

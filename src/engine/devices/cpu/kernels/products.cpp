@@ -2,6 +2,7 @@
 #include "engine/devices/cpu/depthwise/depthwise_layers.h"
 #include "engine/devices/cpu/onednn/kernels.h"
 #include "engine/devices/cpu/tiles/code_layers.h"
+#include "engine/devices/cpu/tiles/selected_rows.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
 #include "engine/devices/cpu/tiles/tiled_layers.h"
 #include "engine/devices/cpu/winograd/exact_layers.h"
@@ -49,6 +50,7 @@ Implementations make_product_kernels(const Libraries& libraries) {
   all.push_back(coded_convolutions_in_groups());
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
+  all.push_back(selected_products());
   add("product.onednn", onednn::make_product, onednn::product_variants, nullptr);
   all.push_back(coded_matrices());
   return all;
