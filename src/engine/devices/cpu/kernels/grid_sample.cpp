@@ -22,6 +22,45 @@ struct Point {
   uint32_t count;
 };
 
+// The two elements of an axis that count for a place of the grid, and their weights: those of GridPicks without
+// branches, for linear weights where nothing is reflected. An element outside has the weight 0, or is that at the
+// border.
+class LinearPicks {
+ public:
+  explicit LinearPicks(const ops::GridAxis& axis)
+      : length_(static_cast<double>(axis.length)),
+        aligns_corners_(axis.aligns_corners),
+        has_border_(axis.padding == ops::GridPadding::border) {}
+
+  struct Pick {
+    int64_t elements[2];
+    double weights[2];
+  };
+
+  [[gnu::always_inline]] Pick at(double normalized) const {
+    constexpr double kFar = 1e9;
+    double place = aligns_corners_ ? (normalized + 1) / 2 * (length_ - 1) : ((normalized + 1) * length_ - 1) / 2;
+    place = place >= -kFar ? std::min(place, kFar) : -kFar;  // also what is no number
+    const double last = length_ - 1;
+    const double outside = aligns_corners_ ? 0 : 0.5;
+    if (has_border_ && (place < -outside || place > last + outside)) place = std::clamp(place, 0.0, last);
+    const auto whole = static_cast<double>(static_cast<int64_t>(place));
+    const double low = whole > place ? whole - 1 : whole;
+    const double rest = place - low;
+    Pick pick{{}, {1 - rest, 1 - std::abs(1 - rest)}};
+    for (int i = 0; i < 2; ++i) {
+      const double inside = std::clamp(low + i, 0.0, last);
+      if (!has_border_ && inside != low + i) pick.weights[i] = 0;
+      pick.elements[i] = static_cast<int64_t>(inside);
+    }
+    return pick;
+  }
+
+ private:
+  double length_;
+  bool aligns_corners_, has_border_;
+};
+
 class GridKernel final : public PlainKernel {
  public:
   GridKernel(ops::GridMode mode, const ops::GridAxis& y, const ops::GridAxis& x, const tensor::Shape& in,
@@ -51,18 +90,58 @@ class GridKernel final : public PlainKernel {
  private:
   // Few channels read a point at once, so that none is kept.
   void run_images(const Arguments& arguments) const {
+    const bool is_linear = mode_ == ops::GridMode::linear && y_.padding != ops::GridPadding::reflection;
     const auto all = static_cast<uint64_t>(batch_ * points_);
     parallel_for(all, kGrain, [&](uint64_t begin, uint64_t end) {
-      for (auto i = static_cast<int64_t>(begin); i < static_cast<int64_t>(end); ++i) {
-        const float* const place = host<const float>(arguments.inputs[1]) + i * 2;
-        const Point point = point_at(double{place[1]}, double{place[0]});
-        const int64_t first = i / points_ * channels_;
-        const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
-        float* to = host<float>(arguments.outputs[0]) + first * points_ + i % points_;
-        for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_)
-          add_point<1>(point, point.count, from, to);
-      }
+      const Range range{static_cast<int64_t>(begin), static_cast<int64_t>(end)};
+      is_linear ? run_linear(arguments, range) : run_points(arguments, range);
     });
+  }
+
+  // Points of all images.
+  struct Range {
+    int64_t begin, end;
+  };
+
+  void run_points(const Arguments& arguments, Range range) const {
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const float* const place = host<const float>(arguments.inputs[1]) + i * 2;
+      const Point point = point_at(double{place[1]}, double{place[0]});
+      const int64_t first = i / points_ * channels_;
+      const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
+      float* to = host<float>(arguments.outputs[0]) + first * points_ + i % points_;
+      for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_)
+        add_point<1>(point, point.count, from, to);
+    }
+  }
+
+  void run_linear(const Arguments& arguments, Range range) const {
+    const LinearPicks picked_rows(y_);
+    const LinearPicks picked_columns(x_);
+    for (int64_t i = range.begin; i < range.end; ++i) {
+      const float* const place = host<const float>(arguments.inputs[1]) + i * 2;
+      const LinearPicks::Pick rows = picked_rows.at(double{place[1]});
+      const LinearPicks::Pick columns = picked_columns.at(double{place[0]});
+      const int64_t first = i / points_ * channels_;
+      const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
+      float* to = host<float>(arguments.outputs[0]) + first * points_ + i % points_;
+      bool is_finite = true;
+      for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_) {
+        *to = sum_of(rows, columns, from);
+        is_finite = is_finite && std::isfinite(*to);
+      }
+      if (!is_finite) run_points(arguments, {i, i + 1});  // an element without a weight must not count
+    }
+  }
+
+  float sum_of(const LinearPicks::Pick& rows, const LinearPicks::Pick& columns, const float* from) const {
+    float sum = 0;
+    for (int r = 0; r < 2; ++r) {
+      const float* const row = from + rows.elements[r] * x_.length;
+      for (int c = 0; c < 2; ++c)
+        sum += static_cast<float>(rows.weights[r] * columns.weights[c]) * row[columns.elements[c]];
+    }
+    return sum;
   }
 
   Point point_at(double y, double x) const {
