@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "ops/call_rules.h"
 #include "ops/evaluate.h"
+#include "ops/shapes_alone.h"
 
 namespace assay::ops {
 namespace {
@@ -208,13 +209,14 @@ std::vector<Knowledge> Inference::infer_operator(ir::NodeId id, const Node& node
   if (has_call) broken = broken_type_rules(node, inputs);
   for (std::string& rule : broken) report(id, "schema", std::move(rule));
   bind_output_types(node, inputs, outputs);
-  if (!callee.op || !broken.empty()) return outputs;
-  if (fold(node, *callee.op, inputs, outputs)) return outputs;
+  const Operator* const op = callee.op != nullptr ? callee.op : find_shapes_alone(node);
+  if (op == nullptr || !broken.empty()) return outputs;
+  if (callee.op && fold(node, *callee.op, inputs, outputs)) return outputs;
   try {
     Infer infer(node, space_, inputs, outputs, this);
-    if (callee.op->infer) callee.op->infer(infer);
+    if (op->infer) op->infer(infer);
     for (std::string& rule : broken_result_rules(node, outputs)) report(id, "schema", std::move(rule));
-    if (callee.op->macs) macs_.insert_or_assign(id, callee.op->macs(infer));
+    if (op->macs) macs_.insert_or_assign(id, op->macs(infer));
   } catch (const Error& error) {
     report(id, "shape", error.line());
     for (Knowledge& output : outputs) {

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "ops/compiled_part.h"
 #include "schema/imports.h"
 
 namespace assay::ops {
@@ -75,6 +76,12 @@ std::string refusal(const ir::Model& model, const ir::Node& node, const Callee& 
   const std::string name = fmt::format("{}::{}", printable(domain), printable(model.text(node.op)));
   if (callee.version == 0) return fmt::format("{}: the model imports no version of its domain", name);
   if (!callee.schema) return fmt::format("{} is not known in version {}", name, callee.version);
+  if (is_compiled_part(model, node)) {
+    return fmt::format(
+        "{} holds a part of the model that was compiled for an execution provider of ONNX Runtime, which "
+        "alone runs it",
+        name);
+  }
   return fmt::format("the reference has no {} of version {}", name, callee.version);
 }
 

@@ -10,6 +10,8 @@ OperatorRows operator_left_out_left_out() {
       {.domain = kMicrosoft,
        .name = "QEmbedLayerNormalization",
        .traits = {Nature::normalization, {.indices = {0, 1}, .codes = {2, 3, 4, 5, 6}, .scales = {8, 9, 10, 11, 12}}}},
+      {.domain = kMicrosoft, .name = "DequantizeBFP", .traits = {Nature::quantization, {.coding = Coding::decodes}}},
+      {.domain = kMicrosoft, .name = "QuantizeBFP", .traits = {Nature::quantization}},
       {.domain = kMicrosoft, .name = "RemovePadding", .traits = {Nature::movement, {.counts_elements = true}}},
       {.domain = kMicrosoft,
        .name = "RestorePadding",

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "base/parallel.h"
 #include "ops/kernels/attention/scaled_scores.h"
@@ -71,6 +72,7 @@ void infer_mixture(Infer& node) {
 // One of the products of all experts.
 class Products {
  public:
+  Products() = default;
   Products(const Eval& node, uint32_t weights) {
     if (!node.has(weights)) return;
     weights_ = node.load<double>(weights);
@@ -78,6 +80,8 @@ class Products {
     columns_ = static_cast<uint64_t>(node.shape(weights)[2]);
     if (node.has(weights + 1)) bias_ = node.load<double>(weights + 1);
   }
+  Products(std::vector<double> weights, uint64_t rows, uint64_t columns, std::vector<double> bias)
+      : weights_(std::move(weights)), bias_(std::move(bias)), rows_(rows), columns_(columns) {}
 
   bool is_there() const { return rows_ != 0; }
   std::vector<double> of(uint64_t expert, std::span<const double> x) const {
@@ -99,9 +103,11 @@ class Products {
 class Experts {
  public:
   explicit Experts(const Eval& node)
-      : up_(node, 2),
-        down_(node, 4),
-        gated_(node, kGateWeights),
+      : Experts(node, Products(node, 2), Products(node, 4), Products(node, kGateWeights)) {}
+  Experts(const Eval& node, Products up, Products down, Products gated)
+      : up_(std::move(up)),
+        down_(std::move(down)),
+        gated_(std::move(gated)),
         activation_(activation_of(node)),
         fusion_(node.integer("swiglu_fusion")),
         alpha_(node.floating("activation_alpha")),
@@ -164,23 +170,128 @@ std::vector<Choice> choose(std::span<const double> scores, uint64_t count, bool 
   return choices;
 }
 
-void eval_mixture(Eval& node) {
+// Mixing weights of the chosen experts by another list of scores.
+void weigh_anew(std::vector<Choice>& choices, std::span<const double> weights, bool normalizes) {
+  double sum = 0;
+  for (Choice& choice : choices) sum += choice.weight = weights[choice.expert];
+  for (Choice& choice : choices) choice.weight /= normalizes ? sum : 1;
+}
+
+// `weights`: of the experts for each token; empty: their scores weigh them, normalized over the chosen ones or all.
+void mix(Eval& node, const Experts& experts, const std::vector<double>& weights, bool normalizes_scores) {
   const std::vector<double> input = node.load<double>(0);
   const std::vector<double> scores = node.load<double>(1);
-  const Experts experts(node);
+  const bool normalizes = node.flag("normalize_routing_weights");
   const auto size = static_cast<uint64_t>(node.shape(0).back());
   const auto count = static_cast<uint64_t>(node.shape(1)[1]);
   const auto k = static_cast<uint64_t>(node.integer("k"));
   std::vector<double> result(input.size());
   parallel_for(static_cast<uint64_t>(node.shape(1)[0]), 1, [&](uint64_t t, uint64_t) {
     const std::span<const double> token = std::span(input).subspan(t * size, size);
-    for (const Choice& choice :
-         choose(std::span(scores).subspan(t * count, count), k, node.flag("normalize_routing_weights"))) {
+    std::vector<Choice> choices = choose(std::span(scores).subspan(t * count, count), k, normalizes_scores);
+    if (!weights.empty()) weigh_anew(choices, std::span(weights).subspan(t * count, count), normalizes);
+    for (const Choice& choice : choices) {
       const std::vector<double> made = experts.of(choice.expert, token);
       for (uint64_t i = 0; i < size; ++i) result[t * size + i] += choice.weight * made[i];
     }
   });
   node.store(0, std::move(result));
+}
+
+void eval_mixture(Eval& node) { mix(node, Experts(node), {}, node.flag("normalize_routing_weights")); }
+
+// Inputs of a product of the quantized mixture.
+struct QuantizedInputs {
+  uint32_t weights, zeros;
+  std::string_view bits;
+  uint32_t scales() const { return weights + 1; }
+  uint32_t bias() const { return weights + 2; }
+};
+constexpr QuantizedInputs kUp = {2, 11, "fc1_expert_weight_bits"};
+constexpr QuantizedInputs kDown = {5, 12, "fc2_expert_weight_bits"};
+constexpr QuantizedInputs kGate = {8, 13, "fc3_expert_weight_bits"};
+constexpr uint32_t kMixingWeights = 14;
+
+int64_t bits_of(const Node& node, const QuantizedInputs& inputs) {
+  const int64_t bits = node.integer(inputs.bits, node.integer("expert_weight_bits"));
+  if (bits != 2 && bits != 4 && bits != 8) fail(ErrorCode::shape, "weights of {} bits, expected 2, 4 or 8", bits);
+  return bits;
+}
+
+void infer_quantized_mixture(Infer& node) {
+  infer_same_as_first(node);
+  node.require_rank(1, 2);
+  for (const QuantizedInputs& inputs : {kUp, kDown, kGate}) node.require_rank(inputs.weights, 3);
+  activation_of(node);
+  if (node.integer("k") < 1) fail(ErrorCode::shape, "attribute `k` is {}", node.integer("k"));
+  if (node.string("quant_type") == "int") {
+    for (const QuantizedInputs& inputs : {kUp, kDown, kGate}) bits_of(node, inputs);
+  }
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return;
+  const Dims& x = node.dims(0);
+  if (x.size() != 2 && x.size() != 3)
+    fail(ErrorCode::shape, "the input must have a rank of 2 or 3, its shape is {}", text(x));
+  unify(product(std::span(x).first(x.size() - 1)), node.dims(1)[0], "tokens of the input and of `router_probs`");
+  for (const QuantizedInputs& inputs : {kUp, kDown, kGate}) {
+    if (node.is_ranked(inputs.weights)) unify(node.dims(inputs.weights)[0], node.dims(1)[1], "numbers of experts");
+  }
+}
+
+// Integers of few bits, the lowest of a byte first, each line of whole bytes.
+class PackedLines {
+ public:
+  PackedLines(std::vector<uint64_t> bytes, uint64_t lines, uint64_t bits)
+      : bytes_(std::move(bytes)), line_(bytes_.size() / std::max<uint64_t>(lines, 1)), bits_(bits) {}
+  double at(uint64_t line, uint64_t place) const {
+    const uint64_t bit = place * bits_;
+    return static_cast<double>(bytes_[line * line_ + bit / 8] >> (bit % 8) & ((uint64_t{1} << bits_) - 1));
+  }
+
+ private:
+  std::vector<uint64_t> bytes_;
+  uint64_t line_, bits_;
+};
+
+// The weights as numbers: codes less their zero points, times the scales of their rows or of blocks in them.
+Products dequantized(const Eval& node, const QuantizedInputs& inputs) {
+  if (!node.has(inputs.weights)) return {};
+  const auto bits = static_cast<uint64_t>(bits_of(node, inputs));
+  const Shape& shape = node.shape(inputs.weights);
+  const auto experts = static_cast<uint64_t>(shape[0]);
+  const auto rows = static_cast<uint64_t>(shape[1]);
+  const uint64_t columns = static_cast<uint64_t>(shape[2]) * 8 / bits;
+  const std::vector<double> scales = node.load<double>(inputs.scales());
+  const uint64_t blocks = scales.size() / std::max<uint64_t>(experts * rows, 1);
+  const bool is_blocked = node.integer("block_size", 0) > 0;
+  const PackedLines codes(node.load<uint64_t>(inputs.weights), experts * rows, bits);
+  std::optional<PackedLines> zeros;
+  if (node.has(inputs.zeros))
+    zeros.emplace(node.load<uint64_t>(inputs.zeros), is_blocked ? experts * rows : experts, bits);
+  std::vector<double> weights(experts * rows * columns);
+  for (uint64_t i = 0; i < weights.size(); ++i) {
+    const uint64_t row = i / columns;
+    const uint64_t block = i % columns / (columns / blocks);
+    double zero = std::ldexp(1.0, static_cast<int>(bits) - 1);
+    if (zeros) zero = is_blocked ? zeros->at(row, block) : zeros->at(row / rows, row % rows);
+    weights[i] = (codes.at(row, i % columns) - zero) * scales[row * blocks + block];
+  }
+  std::vector<double> bias;
+  if (node.has(inputs.bias())) bias = node.load<double>(inputs.bias());
+  return {std::move(weights), rows, columns, std::move(bias)};
+}
+
+void eval_quantized_mixture(Eval& node) {
+  if (node.string("quant_type") != "int")
+    fail(ErrorCode::unsupported, "weights of `quant_type` `{}` are not computed with", node.string("quant_type"));
+  if (node.flag("use_sparse_mixer")) fail(ErrorCode::unsupported, "the sparse mixer is not supported");
+  for (const QuantizedInputs& inputs : {kUp, kDown, kGate}) {
+    if (node.has(inputs.weights) && !node.has(inputs.scales()))
+      fail(ErrorCode::shape, "quantized weights need their scales");
+  }
+  const std::vector<double> weights =
+      node.has(kMixingWeights) ? node.load<double>(kMixingWeights) : std::vector<double>();
+  // ONNX Runtime's kernel normalizes the scores of the chosen experts whatever `normalize_routing_weights` says.
+  mix(node, Experts(node, dequantized(node, kUp), dequantized(node, kDown), dequantized(node, kGate)), weights, true);
 }
 
 Dim macs_of_mixture(const Infer& node) {
@@ -200,6 +311,11 @@ OperatorRows operator_microsoft_moe() {
        .infer = infer_mixture,
        .eval = eval_mixture,
        .macs = macs_of_mixture},
+      {.domain = kMicrosoft,
+       .name = "QMoE",
+       .traits = {Nature::product, {.codes = {2, 5, 8}, .scales = {3, 6, 9}}},
+       .infer = infer_quantized_mixture,
+       .eval = eval_quantized_mixture},
   };
   return kRows;
 }

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "ops/kernels/attention/heads.h"
 #include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
@@ -31,14 +33,15 @@ Rotation rotation_of(const Node& node, std::span<const int64_t> shape, int64_t c
   return rotation;
 }
 
-void infer_rotary(Infer& node) {
+// Checks all but the positions; returns the number of tokens, where it is known.
+Dim infer_turned(Infer& node) {
   infer_same_as_first(node);
   node.require_rank(2, 2);
   node.require_rank(3, 2);
   if (node.is_ranked(2) && node.is_ranked(3)) {
     for (size_t a = 0; a < 2; ++a) unify(node.dims(2)[a], node.dims(3)[a], "dims of the caches");
   }
-  if (!node.is_ranked(0)) return;
+  if (!node.is_ranked(0)) return {};
   const Dims& dims = node.dims(0);
   if (dims.size() != 3 && dims.size() != 4)
     fail(ErrorCode::shape, "the input must have a rank of 3 or 4, its shape is {}", text(dims));
@@ -46,10 +49,35 @@ void infer_rotary(Infer& node) {
   const std::optional<std::vector<int64_t>> shape = numbers(dims);
   const std::optional<int64_t> cached = node.is_ranked(2) ? node.dims(2)[1].number() : std::nullopt;
   if (shape && cached) rotation_of(node, *shape, *cached);
-  if (!node.is_ranked(1)) return;
+  return dims[0] * dims[dims.size() - 2];
+}
+
+void infer_rotary(Infer& node) {
+  const Dim tokens = infer_turned(node);
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return;
   const Dim positions = product(node.dims(1));
-  const Dim wanted = dims[0] * dims[dims.size() - 2];
-  if (!positions.is(1)) unify(positions, wanted, "numbers of positions and of tokens");
+  if (!positions.is(1)) unify(positions, tokens, "numbers of positions and of tokens");
+}
+
+// Pairs of a head that follow the positions in time, in height and in width.
+std::vector<int64_t> sections(const Node& node) {
+  std::vector<int64_t> lengths = node.integers("mrope_section");
+  if (lengths.size() != 3 || std::ranges::min(lengths) < 0)
+    fail(ErrorCode::shape, "attribute `mrope_section` must be three lengths");
+  const int64_t layout = node.integer("mrope_layout", 0);
+  if (layout != 0 && layout != 1) fail(ErrorCode::shape, "attribute `mrope_layout` is {}, expected 0 or 1", layout);
+  return lengths;
+}
+
+void infer_multimodal(Infer& node) {
+  const std::vector<int64_t> lengths = sections(node);
+  const Dim tokens = infer_turned(node);
+  if (node.is_ranked(2))
+    unify(node.dims(2)[1], lengths[0] + lengths[1] + lengths[2], "width of the caches and sum of `mrope_section`");
+  node.require_rank(1, 3);
+  if (!node.is_ranked(1)) return;
+  unify(node.dims(1)[0], 3, "streams of positions and 3");
+  if (node.is_ranked(0)) unify(node.dims(1)[1] * node.dims(1)[2], tokens, "numbers of positions and of tokens");
 }
 
 // A single position is that of the first token, the others following it.
@@ -64,11 +92,10 @@ std::vector<int64_t> positions_of(const Eval& node, const HeadLayout& layout) {
   return positions;
 }
 
-void eval_rotary(Eval& node) {
+// Turns the pairs of each head; `position` says which row of the caches a pair of a token takes.
+template <typename Position>
+void turn_heads(Eval& node, const HeadLayout& layout, const Position& position) {
   const auto half = static_cast<uint64_t>(node.shape(2)[1]);
-  const Rotation rotation = rotation_of(node, node.shape(0), node.shape(2)[1]);
-  const HeadLayout layout(node.shape(0), rotation.heads);
-  const std::vector<int64_t> positions = positions_of(node, layout);
   const std::vector<double> cosines = node.load<double>(2);
   const std::vector<double> sines = node.load<double>(3);
   const bool interleaves = node.flag("interleaved");
@@ -77,10 +104,10 @@ void eval_rotary(Eval& node) {
     const uint64_t at = v % layout.length;
     const uint64_t b = v / layout.length / layout.heads;
     double* head = data.data() + layout.place(b, v / layout.length % layout.heads, at);
-    const int64_t position = positions[b * layout.length + at];
-    if (position < 0) fail(ErrorCode::shape, "position {} is negative", position);
-    const uint64_t row = checked_index(position, static_cast<uint64_t>(node.shape(2)[0])) * half;
     for (uint64_t i = 0; i < half; ++i) {
+      const int64_t place = position(b * layout.length + at, i);
+      if (place < 0) fail(ErrorCode::shape, "position {} is negative", place);
+      const uint64_t row = checked_index(place, static_cast<uint64_t>(node.shape(2)[0])) * half;
       double& first = head[interleaves ? 2 * i : i];
       double& second = head[interleaves ? 2 * i + 1 : i + half];
       const double turned = first * cosines[row + i] - second * sines[row + i];
@@ -89,6 +116,30 @@ void eval_rotary(Eval& node) {
     }
   }
   node.store(0, std::move(data));
+}
+
+void eval_rotary(Eval& node) {
+  const HeadLayout layout(node.shape(0), rotation_of(node, node.shape(0), node.shape(2)[1]).heads);
+  const std::vector<int64_t> positions = positions_of(node, layout);
+  turn_heads(node, layout, [&](uint64_t token, uint64_t) { return positions[token]; });
+}
+
+// The stream of positions that a pair follows: by parts one behind the other, or every third of them.
+uint64_t stream_of(uint64_t pair, const std::vector<int64_t>& lengths, bool interleaves) {
+  const auto place = static_cast<int64_t>(pair);
+  if (!interleaves) return place < lengths[0] ? 0 : place < lengths[0] + lengths[1] ? 1 : 2;
+  const uint64_t stream = pair % 3;
+  return stream > 0 && place < lengths[stream] * 3 ? stream : 0;
+}
+
+void eval_multimodal(Eval& node) {
+  const HeadLayout layout(node.shape(0), rotation_of(node, node.shape(0), node.shape(2)[1]).heads);
+  const std::vector<int64_t> positions = node.integers_in(1);
+  const std::vector<int64_t> lengths = sections(node);
+  const bool interleaves = node.integer("mrope_layout", 0) == 1;
+  turn_heads(node, layout, [&](uint64_t token, uint64_t pair) {
+    return positions[stream_of(pair, lengths, interleaves) * layout.batch * layout.length + token];
+  });
 }
 
 }  // namespace
@@ -100,6 +151,11 @@ OperatorRows operator_microsoft_rotary_embedding() {
        .traits = {Nature::product, {.indices = {1}}},
        .infer = infer_rotary,
        .eval = eval_rotary},
+      {.domain = kMicrosoft,
+       .name = "MRotaryEmbedding",
+       .traits = {Nature::product, {.indices = {1}}},
+       .infer = infer_multimodal,
+       .eval = eval_multimodal},
   };
   return kRows;
 }

@@ -1,0 +1,89 @@
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+// Results of which the first has the dims of the query, and the others those of operands that are kept for the next
+// step.
+template <uint32_t... Kept>
+void infer_query(Infer& node) {
+  const bool is_packed = !node.has(1) || !node.has(2);  // keys and values lie behind the queries
+  if (node.is_ranked(0) && !is_packed) node.set_dims(0, node.dims(0));
+  uint32_t output = 1;
+  const auto keep = [&](uint32_t input) {
+    if (node.wants(output) && node.is_ranked(input)) node.set_dims(output, node.dims(input));
+    ++output;
+  };
+  (keep(Kept), ...);
+}
+
+void infer_gemma(Infer& node) {
+  if (node.is_ranked(1)) node.set_dims(0, node.dims(1));
+  if (node.is_ranked(3)) node.set_dims(1, node.dims(3));
+}
+
+void infer_delta_net(Infer& node) {
+  if (node.is_ranked(2)) node.set_dims(0, node.dims(2));
+  if (node.wants(1)) node.set_dtype(1, DType::float32);
+  if (node.wants(2)) node.set_dtype(2, DType::float32);
+  if (node.wants(1) && node.is_ranked(6)) node.set_dims(1, node.dims(6));
+}
+
+void infer_state_convolution(Infer& node) {
+  if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
+  if (node.is_ranked(4)) node.set_dims(1, node.dims(4));
+}
+
+void infer_first(Infer& node) {
+  if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
+}
+
+}  // namespace
+
+// Forms of attention and recurrences that run on cards only: they have traits, and shapes where these are those of
+// operands.
+OperatorRows operator_left_out_attention() {
+  static constexpr Operator kRows[] = {
+      {.domain = kMicrosoft, .name = "AttnLSTM", .traits = {Nature::recurrence}},
+      {.domain = kMicrosoft, .name = "DecoderAttention", .traits = {Nature::product}, .infer = infer_first},
+      {.domain = kMicrosoft, .name = "DecoderMaskedSelfAttention", .traits = {Nature::product}},
+      {.domain = kMicrosoft,
+       .name = "DynamicSparseAttention",
+       .traits = {Nature::product, {.indices = {7}}},
+       .infer = infer_query<3, 4>},
+      {.domain = kMicrosoft,
+       .name = "GatedDeltaNet",
+       .traits = {Nature::recurrence, {.indices = {3}}},
+       .infer = infer_delta_net},
+      {.domain = kMicrosoft, .name = "GemmaRotaryEmbedding", .traits = {Nature::product}, .infer = infer_gemma},
+      {.domain = kMicrosoft, .name = "LongformerAttention", .traits = {Nature::product}, .infer = infer_first},
+      {.domain = kMicrosoft, .name = "PackedAttention", .traits = {Nature::product, {.indices = {3, 4}}}},
+      {.domain = kMicrosoft, .name = "PackedMultiHeadAttention", .traits = {Nature::product, {.indices = {4, 5}}}},
+      {.domain = kMicrosoft, .name = "PackedSparseAttentionIndexer", .traits = {Nature::selection}},
+      {.domain = kMicrosoft,
+       .name = "PagedAttention",
+       .traits = {Nature::product, {.indices = {5, 6, 7}}},
+       .infer = infer_query<3, 4>},
+      {.domain = kMicrosoft, .name = "QOrderedAttention", .traits = {Nature::product, {.codes = {0, 5, 6, 7}}}},
+      {.domain = kMicrosoft,
+       .name = "QOrderedLongformerAttention",
+       .traits = {Nature::product, {.codes = {0, 2}}},
+       .infer = infer_first},
+      {.domain = kMicrosoft,
+       .name = "SparseAttention",
+       .traits = {Nature::product, {.indices = {5, 6}}},
+       .infer = infer_query<3, 4>},
+      {.domain = kMicrosoft, .name = "SparseAttentionIndexer", .traits = {Nature::selection}},
+      {.domain = kMicrosoft,
+       .name = "SparsePagedAttention",
+       .traits = {Nature::product, {.indices = {5, 6, 7}}},
+       .infer = infer_query<3, 4>},
+      {.domain = kMicrosoft,
+       .name = "VarlenCausalConvWithState",
+       .traits = {Nature::product, {.indices = {2}}},
+       .infer = infer_state_convolution},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops

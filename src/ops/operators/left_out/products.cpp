@@ -1,0 +1,98 @@
+#include "ops/operator.h"
+
+namespace assay::ops {
+namespace {
+
+Dims with_last(const Infer& node, std::string_view width) {
+  Dims dims = node.dims(0);
+  if (dims.empty()) fail(ErrorCode::shape, "A must have a rank of 1 or more");
+  if (node.integer(width) < 1) fail(ErrorCode::shape, "`{}` is {}", width, node.integer(width));
+  dims.back() = node.integer(width);
+  return dims;
+}
+
+void infer_mlp(Infer& node) {
+  if (!node.is_ranked(0)) return;
+  node.set_dims(0, with_last(node, "N"));
+  if (node.wants(1)) node.set_dims(1, node.dims(0));
+}
+
+void infer_qkv(Infer& node) {
+  if (!node.is_ranked(0)) return;
+  node.set_dims(0, with_last(node, "Nq"));
+  node.set_dims(1, with_last(node, "Nkv"));
+  node.set_dims(2, with_last(node, "Nkv"));
+  if (node.wants(3)) node.set_dims(3, node.dims(0));
+}
+
+void infer_first(Infer& node) {
+  if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
+}
+
+void infer_truth(Infer& node) { node.set_dims(0, {}); }
+
+void infer_embedding(Infer& node) {
+  node.require_rank(0, 2);
+  if (!node.is_ranked(0) || !node.is_ranked(1)) return;
+  Dims dims = node.dims(1);
+  dims.push_back(node.dims(0)[1]);
+  node.set_dims(0, std::move(dims));
+}
+
+}  // namespace
+
+// Products and small operators that ONNX Runtime has on cards or for training only.
+OperatorRows operator_left_out_products() {
+  static constexpr Operator kRows[] = {
+      {.domain = kMicrosoft, .name = "BitmaskBiasDropout", .traits = {Nature::noise}, .infer = infer_first},
+      {.domain = kMicrosoft, .name = "BitmaskDropout", .traits = {Nature::noise}, .infer = infer_first},
+      {.domain = kMicrosoft,
+       .name = "DequantizeWithOrder",
+       .traits = {Nature::quantization, {.codes = {0}, .scales = {1}, .coding = Coding::decodes}},
+       .infer = infer_first},
+      {.domain = kMicrosoft, .name = "FusedMatMulActivation", .traits = {Nature::product}},
+      {.domain = kMicrosoft, .name = "GemmFloat8", .traits = {Nature::product, {.scales = {3, 4, 5}}}},
+      {.domain = kMicrosoft,
+       .name = "IsAllFinite",
+       .traits = {Nature::reduction, {.rounding = RoundingClass::decided}},
+       .infer = infer_truth},
+      {.domain = kMicrosoft,
+       .name = "MatMulBlockQuantizedFp4Weight",
+       .traits = {Nature::product, {.codes = {1}, .scales = {2, 3, 4}}}},
+      {.domain = kMicrosoft,
+       .name = "MatMulBlockQuantizedFp8Weight",
+       .traits = {Nature::product, {.codes = {1}, .scales = {2, 3}}}},
+      {.domain = kMicrosoft, .name = "MatMulFpQ4", .traits = {Nature::product, {.codes = {1}}}},
+      {.domain = kMicrosoft,
+       .name = "MatMulNBitsMlp",
+       .traits = {Nature::product, {.codes = {3, 6}, .scales = {4, 7}}},
+       .infer = infer_mlp},
+      {.domain = kMicrosoft,
+       .name = "MatMulNBitsQkv",
+       .traits = {Nature::product, {.codes = {3, 6, 9}, .scales = {4, 7, 10}}},
+       .infer = infer_qkv},
+      {.domain = kMicrosoft, .name = "MaxpoolWithMask", .traits = {Nature::pool}},
+      {.domain = kMicrosoft,
+       .name = "QOrderedGelu",
+       .traits = {Nature::elementwise, {.rounding = RoundingClass::coded, .codes = {0}, .scales = {1, 2}}},
+       .infer = infer_first},
+      {.domain = kMicrosoft,
+       .name = "QOrderedLayerNormalization",
+       .traits = {Nature::normalization, {.rounding = RoundingClass::coded, .codes = {0}, .scales = {1, 4}}},
+       .infer = infer_first},
+      {.domain = kMicrosoft,
+       .name = "QOrderedMatMul",
+       .traits = {Nature::product, {.rounding = RoundingClass::coded, .codes = {0, 2}, .scales = {1, 3, 4}}}},
+      {.domain = kMicrosoft,
+       .name = "QuantizeWithOrder",
+       .traits = {Nature::quantization, {.scales = {1}, .coding = Coding::encodes}},
+       .infer = infer_first},
+      {.domain = kMicrosoft,
+       .name = "TorchEmbedding",
+       .traits = {Nature::movement, {.indices = {1}}},
+       .infer = infer_embedding},
+  };
+  return kRows;
+}
+
+}  // namespace assay::ops
