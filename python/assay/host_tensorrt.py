@@ -136,6 +136,7 @@ class Session:
         message.number(len(missing))
         for name in missing:
             message.text(name).number(ABSENT).text("").text("the network has no such tensor")
+        message.number(0)  # nodes whose providers it would tell
         return add_findings(message, self.notes + self.package.warnings())
 
     def ports(self):

@@ -72,8 +72,11 @@ void LogObserver::on_runner_opening(const results::RunnerRun& run) {
   if (run.is_live) log_.start(fmt::format("{:<35} | Activating and starting inference", printable(run.runner)));
 }
 
-void LogObserver::on_runner_opened(const results::RunnerRun&, std::string_view description) {
+void LogObserver::on_runner_opened(const results::RunnerRun& run, std::string_view description) {
   if (!description.empty()) log_.info(description);
+  if (run.assignment.empty()) return;
+  log_.info(fmt::format("{:<35}\n---- Nodes by Provider ----\n{}", printable(run.runner),
+                        report::assignment_text(run.assignment)));
 }
 
 void LogObserver::on_inputs(const results::RunnerRun& run, uint64_t iteration, const tensor::NamedData&) {

@@ -83,6 +83,9 @@ class Backend {
   virtual std::vector<Setting> settings() const { return {}; }
   // The narrowest type in which it may compute in the place of the declared ones; nullopt: it keeps to those.
   virtual std::optional<tensor::DType> least_type(const Settings&) const { return {}; }
+  // True if settings name libraries that are loaded into its process and may end it: its sessions want one of their
+  // own.
+  virtual bool loads_strangers(const Settings&) const { return false; }
   // Changes that bring it closer to what the model declares, each by itself.
   virtual std::vector<SettingChange> stricter_settings(const Settings&) const { return {}; }
   // Opens its library, if it has one.

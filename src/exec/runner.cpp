@@ -44,6 +44,9 @@ class BackendRunner final : public Runner {
   }
   void set_absent(std::set<std::string, std::less<>> values) { absent_ = std::move(values); }
   std::string description() const override { return session_ ? session_->description() : ""; }
+  std::vector<AssignedNode> assignment() const override {
+    return session_ ? session_->assignment() : std::vector<AssignedNode>();
+  }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
 
   std::optional<double> run(uint64_t, std::span<const Feed> feeds, std::span<const std::string> values,
@@ -85,6 +88,7 @@ class LateRunner final : public Runner {
   const Signature& signature() const override { return opened().signature(); }
   TapAnswer answer(std::string_view value) const override { return opened().answer(value); }
   std::string description() const override { return opened().description(); }
+  std::vector<AssignedNode> assignment() const override { return opened().assignment(); }
   std::optional<uint64_t> iterations() const override { return std::nullopt; }
   std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds, std::span<const std::string> values,
                             TensorSink& sink) override {

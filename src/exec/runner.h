@@ -22,6 +22,8 @@ class Runner {
   virtual TapAnswer answer(std::string_view /*value*/) const { return {}; }
   // A line about the session that was opened; may be empty.
   virtual std::string description() const { return {}; }
+  // The nodes of that session with their providers (Session::assignment).
+  virtual std::vector<AssignedNode> assignment() const { return {}; }
   // Gives values of one iteration to the sink: live runners the named ones, saved results all.
   // Returns the seconds of the run without the time spent in the sink, if known.
   virtual std::optional<double> run(uint64_t iteration, std::span<const Feed> feeds,

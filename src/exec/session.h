@@ -70,6 +70,14 @@ struct LayerSeconds {
   double seconds = 0;
   std::vector<std::string> origins = {};  // nodes of the model, by their names or first results
   uint64_t bytes = 0;                     // that it reads and writes; 0: not known
+  std::string provider = {};              // part of the library that computes it; empty: not told
+};
+
+// A node of the graph that a library runs, and the provider that computes it.
+struct AssignedNode {
+  std::string provider;  // `CPUExecutionProvider`
+  std::string node;      // may be empty
+  std::string op;        // `com.microsoft::FusedConv`
 };
 
 // An address in the memory of a device, by the number among its kind.
@@ -151,6 +159,8 @@ class Session {
   virtual std::optional<std::vector<LayerElsewhere>> elsewhere() const { return std::vector<LayerElsewhere>(); }
   // A line for users about how it was made; may be empty.
   virtual std::string description() const { return {}; }
+  // The nodes with their providers, where settings ask for them and the library can tell.
+  virtual std::vector<AssignedNode> assignment() const { return {}; }
 };
 
 }  // namespace assay::exec

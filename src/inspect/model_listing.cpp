@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "analysis/cost.h"
 #include "base/text.h"
 #include "inspect/model_overview.h"
@@ -147,6 +149,14 @@ void Lister::next_attribute(Level& level) {
   if (level.bodies.empty()) sink_.attribute(attribute_listing(model_, attribute));
 }
 
+// Code of a part that a provider has compiled, which is as large as weights, by its size.
+std::string text_value(const ir::Model& model, const ir::Attribute& attribute) {
+  constexpr size_t kLongestName = 200;
+  const std::string_view text = model.text(attribute.string());
+  const bool is_code = model.text(attribute.name()) == "ep_cache_context" && text.size() > kLongestName;
+  return is_code ? fmt::format("<{} bytes>", text.size()) : std::string(text);
+}
+
 results::AttributeListing::Value attribute_value(const ir::Model& model, const ir::Attribute& attribute) {
   switch (attribute.type()) {
     case AttributeType::integer:
@@ -154,7 +164,7 @@ results::AttributeListing::Value attribute_value(const ir::Model& model, const i
     case AttributeType::floating:
       return static_cast<double>(attribute.floating());
     case AttributeType::string:
-      return std::string(model.text(attribute.string()));
+      return text_value(model, attribute);
     case AttributeType::integers:
       return std::vector<int64_t>(attribute.integers().begin(), attribute.integers().end());
     case AttributeType::floats:

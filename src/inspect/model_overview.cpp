@@ -7,6 +7,7 @@
 
 #include "ir/queries.h"
 #include "ir/walk.h"
+#include "ops/compiled_part.h"
 #include "ops/traits.h"
 
 namespace assay::inspect {
@@ -79,6 +80,37 @@ void count_constant(const ir::Model& model, const ir::Node& node, results::Weigh
   }
 }
 
+std::string_view text_of(const ir::Node& node, const ir::Model& model, std::string_view name) {
+  const ir::Attribute* const attribute = model.find_attribute(node, name);
+  const bool is_text = attribute != nullptr && attribute->type() == ir::AttributeType::string;
+  return is_text ? model.text(attribute->string()) : std::string_view();
+}
+
+int64_t number_of(const ir::Node& node, const ir::Model& model, std::string_view name) {
+  const ir::Attribute* const attribute = model.find_attribute(node, name);
+  return attribute != nullptr && attribute->type() == ir::AttributeType::integer ? attribute->integer() : 1;
+}
+
+results::CompiledPart compiled_part(const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  results::CompiledPart part;
+  part.node = node.name;
+  if (part.node.empty() && !node.results.empty() && node.results[0])
+    part.node = model.text(model[node.results[0]].name);
+  part.provider = text_of(node, model, "source");
+  part.version = text_of(node, model, "ep_sdk_version");
+  part.hardware = text_of(node, model, "hardware_architecture");
+  part.name = text_of(node, model, "partition_name");
+  part.has_code = number_of(node, model, "main_context") != 0;
+  const std::string_view code = text_of(node, model, "ep_cache_context");
+  if (!part.has_code) return part;
+  if (number_of(node, model, "embed_mode") != 0)
+    part.bytes = code.size();
+  else
+    part.file = code;
+  return part;
+}
+
 void count_nodes(const ir::Model& model, results::ModelOverview& overview) {
   std::map<std::pair<ir::Symbol, ir::Symbol>, uint64_t> counts;
   for (const ir::NodeId id : ir::live_nodes(model)) {
@@ -87,6 +119,7 @@ void count_nodes(const ir::Model& model, results::ModelOverview& overview) {
     ++overview.total_node_count;
     if (ir::is_constant_node(model, id)) count_constant(model, node, overview.constants);
     count_quantization(model, id, overview.quantization);
+    if (ops::is_compiled_part(model, node)) overview.compiled.push_back(compiled_part(model, id));
   }
   for (const auto& [key, count] : counts) overview.op_histogram[op_label(model, key.first, key.second)] += count;
 }

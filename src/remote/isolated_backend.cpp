@@ -122,6 +122,7 @@ class IsolatedSession final : public exec::Session {
 
   const exec::Signature& signature() const override { return facts_.signature; }
   std::string description() const override { return facts_.description; }
+  std::vector<exec::AssignedNode> assignment() const override { return facts_.assignment; }
   exec::TapAnswer answer(std::string_view value) const override {
     const auto found = facts_.answers.find(value);
     return found == facts_.answers.end() ? exec::TapAnswer() : found->second;
@@ -146,6 +147,7 @@ class IsolatedBackend final : public exec::Backend {
   std::optional<tensor::DType> least_type(const exec::Settings& settings) const override {
     return backend()->least_type(settings);
   }
+  bool loads_strangers(const exec::Settings& settings) const override { return backend()->loads_strangers(settings); }
   std::vector<exec::SettingChange> stricter_settings(const exec::Settings& settings) const override {
     return backend()->stricter_settings(settings);
   }

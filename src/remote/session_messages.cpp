@@ -188,6 +188,8 @@ Message write_prepared(const SessionFacts& facts, const Diagnostics& findings) {
   for (const auto& [value, answer] : facts.answers) {
     writer.text(value).number(static_cast<uint64_t>(answer.kind)).text(answer.layer).text(answer.reason);
   }
+  writer.number(facts.assignment.size());
+  for (const exec::AssignedNode& node : facts.assignment) writer.text(node.provider).text(node.node).text(node.op);
   writer.number(findings.all().size());
   for (const Diagnostic& finding : findings.all()) {
     writer.number(static_cast<uint64_t>(finding.severity))
@@ -212,6 +214,12 @@ SessionFacts read_prepared(const ReceivedMessage& message, Diagnostics& findings
     answer.layer = reader.text();
     answer.reason = reader.text();
     facts.answers.emplace(std::move(value), std::move(answer));
+  }
+  for (uint64_t left = reader.number(); left > 0; --left) {
+    exec::AssignedNode& node = facts.assignment.emplace_back();
+    node.provider = reader.text();
+    node.node = reader.text();
+    node.op = reader.text();
   }
   read_findings(reader, findings);
   reader.finish();
@@ -272,7 +280,9 @@ exec::ExecutionOptions read_make_execution(const ReceivedMessage& message) {
 Message write_ran(const RunFacts& facts) {
   MessageWriter writer(MessageKind::ran);
   writer.real(facts.seconds).number(facts.profile.size());
-  for (const exec::LayerSeconds& layer : facts.profile) writer.text(layer.layer).text(layer.op).real(layer.seconds);
+  for (const exec::LayerSeconds& layer : facts.profile) {
+    writer.text(layer.layer).text(layer.op).real(layer.seconds).text(layer.provider);
+  }
   return writer.finish();
 }
 
@@ -286,6 +296,7 @@ RunFacts read_ran(const ReceivedMessage& message) {
     layer.layer = reader.text();
     layer.op = reader.text();
     layer.seconds = reader.real();
+    layer.provider = reader.text();
     facts.profile.push_back(std::move(layer));
   }
   reader.finish();

@@ -38,6 +38,7 @@ struct SessionFacts {
   exec::Signature signature;
   std::string description;
   std::map<std::string, exec::TapAnswer, std::less<>> answers;  // answers other than `given`
+  std::vector<exec::AssignedNode> assignment = {};
 };
 Message write_prepared(const SessionFacts& facts, const Diagnostics& findings);
 // The code of every finding becomes `worker`, because codes are literals.

@@ -86,7 +86,10 @@ class Worker {
   }
 
   SessionFacts facts(std::span<const std::string> values) const {
-    SessionFacts facts{.signature = session_->signature(), .description = session_->description(), .answers = {}};
+    SessionFacts facts{.signature = session_->signature(),
+                       .description = session_->description(),
+                       .answers = {},
+                       .assignment = session_->assignment()};
     const auto ask = [&](const std::string& value) {
       exec::TapAnswer answer = session_->answer(value);
       if (answer.kind != exec::TapAnswer::Kind::given) facts.answers.emplace(value, std::move(answer));

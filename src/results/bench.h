@@ -90,6 +90,23 @@ struct BenchRatio {
   std::optional<Interval> medians_interval;
 };
 
+// The distance of an output from what a file holds.
+struct ReferenceLoss {
+  uint64_t pair = 0;  // of files of inputs and of outputs
+  std::string output;
+  double loss = 0;
+  bool passed = false;
+  std::string fault;  // reason why there is no loss
+};
+
+// Times of getting a plan ready, each from its file on.
+struct LoadTimes {
+  std::string work;  // `deserialize`, `refit`
+  uint64_t bytes = 0;
+  double first_seconds = 0;  // after some that are not counted
+  Distribution others;
+};
+
 struct Bench {
   std::string model;
   std::vector<RunValue> inputs;  // of the first set
@@ -99,6 +116,10 @@ struct Bench {
   bool is_interleaved = false;
   std::vector<BenchSide> sides;  // the first is the subject, the others its rivals
   std::vector<BenchRatio> ratios;
+  std::string loss_function;  // `l0`, `cos`
+  double loss_threshold = 0;
+  std::vector<ReferenceLoss> losses;  // of the first side
+  std::vector<LoadTimes> loads;
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

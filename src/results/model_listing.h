@@ -101,6 +101,18 @@ struct QuantizationSummary {
   bool empty() const { return quantize_nodes + dequantize_nodes + quantized_op_nodes == 0; }
 };
 
+// A node that holds a part of the model as an execution provider of ONNX Runtime has compiled it.
+struct CompiledPart {
+  std::string node;      // by its name, or its first result
+  std::string provider;  // empty: not told
+  std::string version;   // of the provider's tools
+  std::string hardware;
+  std::string name;       // of the part
+  uint64_t bytes = 0;     // of the code inside of the model; 0: it lies elsewhere
+  std::string file;       // beside the model; empty: inside, or in another node
+  bool has_code = false;  // otherwise another node of the same provider holds it
+};
+
 // Facts of a model as a whole.
 struct ModelOverview {
   std::string path;
@@ -123,6 +135,7 @@ struct ModelOverview {
   std::map<std::string, WeightCount> weights;  // initializers by element type
   WeightCount constants;                       // in Constant nodes
   QuantizationSummary quantization;
+  std::vector<CompiledPart> compiled;
   std::optional<Cost> cost;                                 // of one run
   std::optional<MemoryNeeds> memory;                        // likewise
   std::optional<std::vector<std::string>> unbounded_sizes;  // values that only data decides and nothing bounds

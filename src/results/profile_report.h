@@ -27,6 +27,7 @@ struct ProfiledLayer {
   double share = 0;                  // of all layers
   std::optional<double> flops;       // nullopt: not known
   uint64_t bytes = 0;                // 0: not known
+  std::string provider;              // part of the library that computes it; empty: not told
   std::string bound;                 // `arithmetic`, `memory`, `caches`, `overhead`; empty: not known
 };
 

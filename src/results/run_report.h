@@ -31,6 +31,13 @@ struct ValueAnswer {
   std::string reason;
 };
 
+// A node of the graph that a side runs, and the part of its library that computes it.
+struct AssignedNode {
+  std::string provider;
+  std::string node;  // may be empty
+  std::string op;
+};
+
 // One side: a backend that ran, or saved results.
 struct RunnerRun {
   std::string runner;
@@ -44,6 +51,7 @@ struct RunnerRun {
   std::string remedy;         // the setting of a request that lifts the failure, as Error::remedy()
   bool is_input_bad = false;  // failed since files, the model or inputs are wrong
   std::vector<ValueAnswer> answers;
+  std::vector<AssignedNode> assignment;  // empty: it was not asked for
 };
 
 // Findings of validation in one output.

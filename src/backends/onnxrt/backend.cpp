@@ -28,10 +28,25 @@ class OnnxRuntimeBackend final : public exec::LibraryBackend<ort::Library> {
              .is_list = true,
              .choices = {},
              .help = "execution providers, in order of preference; a part of a name is enough; default: cpu"},
+            {.name = ort::kPlugins,
+             .is_list = true,
+             .choices = {},
+             .help = "execution providers from libraries of their own, NAME=LIBRARY, which go before others; a "
+                     "part of a name is enough, and none where the library has one provider"},
+            {.name = ort::kPluginOptions,
+             .is_list = true,
+             .choices = {},
+             .help = "options for providers from libraries of their own, KEY=VALUE"},
+            {.name = ort::kShowAssignment,
+             .kind = exec::Setting::Kind::flag,
+             .choices = {},
+             .help = "tell which provider computes each node of the graph that ONNX Runtime runs"},
             {.name = ort::kOptimizationLevel,
              .choices = {"ORT_DISABLE_ALL", "ORT_ENABLE_BASIC", "ORT_ENABLE_EXTENDED", "ORT_ENABLE_ALL"},
              .help = "how far ONNX Runtime may rewrite the model; default: its own"}};
   }
+
+  bool loads_strangers(const exec::Settings& settings) const override { return settings.has(ort::kPlugins); }
 
   std::vector<exec::SettingChange> stricter_settings(const exec::Settings&) const override {
     return {{std::string(ort::kOptimizationLevel), "ORT_DISABLE_ALL"}};

@@ -18,6 +18,9 @@ struct MemoryInfo;
 struct Allocator;
 struct TensorInfo;
 struct CudaOptions;
+struct EpDevice;
+struct EpAssignedSubgraph;
+struct EpAssignedNode;
 struct TensorRtOptions;
 
 // The interface of version 1.17; later libraries still have it.
@@ -79,7 +82,25 @@ inline constexpr Call<SessionOptions*, const char*, const char* const*, const ch
     216};
 inline constexpr Call<Value*, size_t, size_t, char**> kResizeString{252};
 
+// Entries that the library has since version 1.23, which call() does not check.
+inline constexpr int kFirstWithPlugins = 23;
+inline constexpr Call<Env*, const char*, const char*> kRegisterProviderLibrary{301};
+inline constexpr Call<const Env*, const EpDevice* const**, size_t*> kGetEpDevices{303};
+inline constexpr Call<SessionOptions*, Env*, const EpDevice* const*, size_t, const char* const*, const char* const*,
+                      size_t>
+    kAppendEpDevices{304};
+
+// Entries that it has since version 1.24.
+inline constexpr int kFirstWithAssignment = 24;
+inline constexpr Call<const Session*, const EpAssignedSubgraph* const**, size_t*> kGetAssignment{407};
+inline constexpr Call<const EpAssignedSubgraph*, const char**> kGetSubgraphProvider{408};
+inline constexpr Call<const EpAssignedSubgraph*, const EpAssignedNode* const**, size_t*> kGetSubgraphNodes{409};
+inline constexpr Call<const EpAssignedNode*, const char**> kGetAssignedName{410};
+inline constexpr Call<const EpAssignedNode*, const char**> kGetAssignedDomain{411};
+inline constexpr Call<const EpAssignedNode*, const char**> kGetAssignedOp{412};
+
 // Entries that give no Status.
+inline constexpr size_t kGetDeviceProvider = 312;
 inline constexpr size_t kGetErrorCode = 1;
 inline constexpr size_t kGetErrorMessage = 2;
 // The offset of the function that frees an object of type T.

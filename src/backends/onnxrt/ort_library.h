@@ -1,6 +1,8 @@
 #pragma once
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 #include <type_traits>
 #include <vector>
@@ -33,10 +35,15 @@ class Library {
   const std::string& version() const { return version_; }
   int minor_version() const { return minor_version_; }
   const std::filesystem::path& path() const { return library_.path(); }
-  const Env* env() const { return env_; }
+  Env* env() const { return env_; }
   const MemoryInfo* cpu_memory() const { return cpu_memory_; }
   Allocator* allocator() const { return allocator_; }
   std::vector<std::string> providers() const;
+  // Devices of the providers in a library that brings some to ONNX Runtime, which is loaded when it is first asked for.
+  // Error (usage, backend, unsupported): there is no such file, it cannot be loaded, or it has nothing for this
+  // machine.
+  std::vector<const EpDevice*> plugin_devices(const std::string& path) const;
+  std::string provider_of(const EpDevice* device) const;
 
   // Calls an entry; a failure becomes an Error (unsupported or backend) with the library's message on one line.
   template <typename... Args>
@@ -52,6 +59,8 @@ class Library {
  private:
   void check_version();
   [[noreturn]] void fail_with(Status* status) const;
+  std::vector<const EpDevice*> devices() const;
+  std::vector<const EpDevice*> load_plugin(const std::string& path) const;
   template <typename Function>
   Function* function(size_t place) const {
     return reinterpret_cast<Function*>(const_cast<void*>(table_[place]));
@@ -64,6 +73,8 @@ class Library {
   Env* env_ = nullptr;
   MemoryInfo* cpu_memory_ = nullptr;
   Allocator* allocator_ = nullptr;
+  mutable std::mutex mutex_;
+  mutable std::map<std::string, std::vector<const EpDevice*>> plugins_;  // by the paths of their files
 };
 
 // The library's message, without the places in its sources and on one line.

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 
+#include "backends/onnxrt/ort_assignment.h"
 #include "base/error.h"
 #include "base/parallel.h"
 #include "base/text.h"
@@ -84,14 +86,62 @@ void append_provider(const Library& library, SessionOptions* options, const std:
   append_other(library, options, provider);
 }
 
+// A provider from a library of its own, with the devices that it has here.
+struct Plugin {
+  std::string provider;
+  std::vector<const EpDevice*> devices;
+};
+
+// `NAME=LIBRARY`, or the library alone.
+Plugin find_plugin(const Library& library, const std::string& word) {
+  const size_t sign = word.find('=');
+  const std::string name = sign == std::string::npos ? "" : word.substr(0, sign);
+  const std::string path = sign == std::string::npos ? word : word.substr(sign + 1);
+  const std::vector<const EpDevice*> devices = library.plugin_devices(path);
+  std::vector<std::string> providers;
+  for (const EpDevice* const device : devices) {
+    const std::string provider = library.provider_of(device);
+    if (std::ranges::find(providers, provider) == providers.end()) providers.push_back(provider);
+  }
+  if (name.empty() && providers.size() > 1) {
+    fail(ErrorCode::usage, "`{}` has several providers: {}; write NAME=LIBRARY", printable(path),
+         join(providers, ", "));
+  }
+  Plugin plugin{name.empty() ? providers.front() : find_provider(providers, name), {}};
+  std::ranges::copy_if(devices, std::back_inserter(plugin.devices),
+                       [&](const EpDevice* device) { return library.provider_of(device) == plugin.provider; });
+  return plugin;
+}
+
+// A provider takes devices of one kind at a time; the first is the one that it prefers.
+void append_plugin(const Library& library, SessionOptions* options, const std::string& word,
+                   const std::vector<std::string>& settings) {
+  const Plugin plugin = find_plugin(library, word);
+  std::vector<std::string> names;
+  std::vector<const char*> keys;
+  std::vector<const char*> values;
+  names.reserve(settings.size());
+  for (const std::string& setting : settings) {
+    const size_t sign = setting.find('=');
+    if (sign == std::string::npos) {
+      throw Error(ErrorCode::usage, fmt::format("expected KEY=VALUE for a provider, seen `{}`", printable(setting)))
+          .about("ep_options");
+    }
+    keys.push_back(names.emplace_back(setting.substr(0, sign)).c_str());
+    values.push_back(setting.c_str() + sign + 1);
+  }
+  library.call(kAppendEpDevices, options, library.env(), plugin.devices.data(), 1, keys.data(), values.data(),
+               keys.size());
+}
+
 }  // namespace
 
 std::vector<std::string> chosen_providers(const Library& library, const exec::SessionOptions& wishes) {
   const std::vector<std::string>& wished = wishes.settings.list(kProviders);
-  if (wished.empty()) return {"CPUExecutionProvider"};
-  const std::vector<std::string> available = library.providers();
   std::vector<std::string> chosen;
-  chosen.reserve(wished.size());
+  for (const std::string& word : wishes.settings.list(kPlugins)) chosen.push_back(find_plugin(library, word).provider);
+  if (wished.empty()) chosen.emplace_back("CPUExecutionProvider");
+  const std::vector<std::string> available = library.providers();
   for (const std::string& wish : wished) chosen.push_back(find_provider(available, wish));
   return chosen;
 }
@@ -108,8 +158,13 @@ Owned<SessionOptions> make_options(const Library& library, const exec::SessionOp
   library.call(kSetInterOpThreads, options.get(), 1);
   // Values of many layers are given back one by one: from an arena, no memory would return before the last.
   if (!wishes.values.empty()) library.call(kDisableArena, options.get());
-  for (const std::string& provider : chosen_providers(library, wishes)) {
-    append_provider(library, options.get(), provider);
+  if (wishes.settings.has(kShowAssignment)) note_assignment(library, options.get());
+  for (const std::string& word : wishes.settings.list(kPlugins)) {
+    append_plugin(library, options.get(), word, wishes.settings.list(kPluginOptions));
+  }
+  const std::vector<std::string> available = library.providers();
+  for (const std::string& wish : wishes.settings.list(kProviders)) {
+    append_provider(library, options.get(), find_provider(available, wish));
   }
   return options;
 }

@@ -13,6 +13,7 @@ struct Event {
   std::string category;
   std::string name;
   std::string op;
+  std::string provider;
   double microseconds = 0;
 };
 
@@ -21,6 +22,8 @@ void read_facts(formats::JsonReader& in, Event& event) {
   for (std::string key; in.next_key(key);) {
     if (key == "op_name")
       event.op = in.string().text();
+    else if (key == "provider")
+      event.provider = in.string().text();
     else
       in.skip();
   }
@@ -54,7 +57,7 @@ class Runs {
     if (event.category != "Node" || !event.name.ends_with(kKernel)) return;
     const std::string name = event.name.substr(0, event.name.size() - kKernel.size());
     const auto [place, is_new] = numbers_.emplace(name, layers_.size());
-    if (is_new) add_layer(name, event.op);
+    if (is_new) add_layer(name, event);
     current_[place->second] += event.microseconds * 1e-6;  // of a layer in a loop, several
   }
 
@@ -71,10 +74,10 @@ class Runs {
   }
 
  private:
-  void add_layer(const std::string& name, const std::string& op) {
+  void add_layer(const std::string& name, const Event& event) {
     constexpr std::string_view kFused = "fused ";
     std::string origin = name.starts_with(kFused) ? name.substr(kFused.size()) : name;
-    layers_.push_back({name, op, 0, {std::move(origin)}});
+    layers_.push_back({.layer = name, .op = event.op, .origins = {std::move(origin)}, .provider = event.provider});
     current_.push_back(0);
     times_.emplace_back(runs_, 0);  // a branch that no run before this one took
   }

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "backends/onnxrt/ort_assignment.h"
 #include "backends/onnxrt/ort_empty.h"
 #include "backends/onnxrt/ort_options.h"
 #include "backends/onnxrt/ort_profile.h"
@@ -299,6 +300,8 @@ class OrtSession final : public exec::Session {
     description_ = "Creating ONNX-Runtime Inference Session with providers: [" + join(quoted, ", ") + "]";
   }
   std::string description() const override { return description_; }
+  void tell_assignment() { assignment_ = read_assignment(prepared_.library, prepared_.holder->session.get()); }
+  std::vector<exec::AssignedNode> assignment() const override { return assignment_; }
   const exec::Signature& signature() const override { return prepared_.signature; }
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions&) const override {
     return std::make_unique<OrtExecution>(prepared_);
@@ -307,6 +310,7 @@ class OrtSession final : public exec::Session {
  private:
   Prepared prepared_;
   std::string description_;
+  std::vector<exec::AssignedNode> assignment_;
 };
 
 }  // namespace
@@ -320,6 +324,7 @@ std::unique_ptr<exec::Session> make_session(const Library& library, const ir::Mo
   std::unique_ptr<OrtSession> session = std::make_unique<OrtSession>(
       Prepared{library, model, std::move(values), std::move(holder), exec::signature_of(model), is_tapped});
   session->set_providers(chosen_providers(library, options));
+  if (options.settings.has(kShowAssignment)) session->tell_assignment();
   return session;
 }
 

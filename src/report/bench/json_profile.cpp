@@ -34,6 +34,7 @@ void write_event(JsonWriter& json, const results::ProfiledLayer& layer, uint64_t
   write_texts(json, "origins", layer.origins);
   if (layer.flops) json.field("flops", *layer.flops);
   if (layer.bytes != 0) json.field("bytes", layer.bytes);
+  if (!layer.provider.empty()) json.field("provider", layer.provider);
   json.field("bound", layer.bound);
   json.end_object();
   json.end_object();

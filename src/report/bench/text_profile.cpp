@@ -33,16 +33,21 @@ std::string roof_text(const results::MachineRoof& roof) {
       roof.flops_per_second * 1e-9, roof.bytes_per_second * 1e-9, roof.threads);
 }
 
+std::string how_computed(const results::ProfiledLayer& layer) {
+  const bool is_usual = layer.provider.empty() || layer.provider == "CPUExecutionProvider";
+  return is_usual ? layer.op : fmt::format("{} on {}", layer.op, layer.provider);
+}
+
 std::vector<std::string> profile_table(const results::ProfiledBackend& backend) {
   std::vector<std::string> lines = {
       fmt::format("{:>10}{:>8}{:>10}{:>8}  {:<10}  {}", "Time(ms)", "Share%", "GFLOP/s", "GB/s", "Bound", "Layer")};
   double total = 0;
   for (const results::ProfiledLayer& layer : backend.layers) {
     total += layer.seconds;
-    lines.push_back(fmt::format("{:>10.4f}{:>8.1f}{:>10}{:>8}  {:<10}  {} [{}]", layer.seconds * 1e3, layer.share * 100,
-                                rate(layer.flops.value_or(0), layer.seconds),
-                                rate(static_cast<double>(layer.bytes), layer.seconds),
-                                layer.bound.empty() ? "-" : layer.bound, printable(layer.layer), printable(layer.op)));
+    lines.push_back(
+        fmt::format("{:>10.4f}{:>8.1f}{:>10}{:>8}  {:<10}  {} [{}]", layer.seconds * 1e3, layer.share * 100,
+                    rate(layer.flops.value_or(0), layer.seconds), rate(static_cast<double>(layer.bytes), layer.seconds),
+                    layer.bound.empty() ? "-" : layer.bound, printable(layer.layer), printable(how_computed(layer))));
   }
   std::string rest;
   if (total < backend.run_seconds)

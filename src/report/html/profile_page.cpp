@@ -28,7 +28,7 @@ void add_backend(SimplePage& page, const results::ProfiledBackend& backend) {
     shares.push_back(layer.share);
     rows.push_back({fmt::format("{:.4f}", layer.seconds * 1e3), fmt::format("{:.1f}", layer.share * 100),
                     rate(layer.flops.value_or(0), layer.seconds), rate(static_cast<double>(layer.bytes), layer.seconds),
-                    layer.bound, layer.layer, layer.op, join(layer.origins, ", ")});
+                    layer.bound, layer.layer, how_computed(layer), join(layer.origins, ", ")});
   }
   page.table({"ms", "%", "GFLOP/s", "GB/s", "bound by", "layer", "how", "nodes"}, rows, shares);
 }

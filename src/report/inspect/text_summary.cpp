@@ -87,6 +87,22 @@ void quantization(const results::QuantizationSummary& summary, std::string& out)
                      summary.per_axis, summary.blocked);
 }
 
+// Parts that only a provider of ONNX Runtime can run.
+void compiled_parts(const results::ModelOverview& overview, std::string& out) {
+  if (overview.compiled.empty()) return;
+  out += fmt::format("Compiled Parts: {}\n", overview.compiled.size());
+  for (const results::CompiledPart& part : overview.compiled) {
+    std::string facts = part.provider.empty() ? "an unknown provider" : printable(part.provider);
+    if (!part.version.empty()) facts += fmt::format(" {}", printable(part.version));
+    if (!part.hardware.empty()) facts += fmt::format(", for {}", printable(part.hardware));
+    if (!part.name.empty()) facts += fmt::format(", part `{}`", printable(part.name));
+    const std::string code = !part.has_code      ? "code in another node"
+                             : part.file.empty() ? human_bytes(part.bytes) + " inside"
+                                                 : fmt::format("in `{}`", printable(part.file));
+    out += fmt::format("    `{}`: {}, {}\n", printable(part.node), facts, code);
+  }
+}
+
 // `4.11 GMACs (4113744896)`, `912 MACs`
 std::string macs_text(const std::string& macs) {
   constexpr std::array kUnits = {"k", "M", "G", "T", "P"};
@@ -115,6 +131,7 @@ std::string summary_text(const results::ModelOverview& overview) {
     out += fmt::format("    {}\n", function_text(function));
   }
   quantization(overview.quantization, out);
+  compiled_parts(overview, out);
   return out;
 }
 

@@ -33,4 +33,20 @@ std::string answers_text(const std::vector<results::ValueAnswer>& answers, size_
   return text;
 }
 
+std::string assignment_text(const std::vector<results::AssignedNode>& nodes) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> providers;
+  for (const results::AssignedNode& node : nodes) {
+    auto place = std::ranges::find(providers, node.provider, &decltype(providers)::value_type::first);
+    if (place == providers.end()) place = providers.insert(providers.end(), {node.provider, {}});
+    const std::string name = node.node.empty() ? "" : fmt::format(" `{}`", printable(node.node));
+    place->second.push_back(fmt::format("\n    {}{}", printable(node.op), name));
+  }
+  std::string text;
+  for (const auto& [provider, lines] : providers) {
+    text +=
+        fmt::format("{}{}: {} node(s){}", text.empty() ? "" : "\n", printable(provider), lines.size(), join(lines, ""));
+  }
+  return text;
+}
+
 }  // namespace assay::report

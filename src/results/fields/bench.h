@@ -98,6 +98,27 @@ struct Fields<BenchRatio> {
 };
 
 template <>
+struct Fields<ReferenceLoss> {
+  static void of(auto& v, auto& loss) {
+    v("pair", loss.pair);
+    v("output", loss.output);
+    v("loss", loss.loss);
+    v("passed", loss.passed);
+    v.some("fault", loss.fault);
+  }
+};
+
+template <>
+struct Fields<LoadTimes> {
+  static void of(auto& v, auto& times) {
+    v("work", times.work);
+    v("bytes", times.bytes);
+    v("first_seconds", times.first_seconds);
+    v("others", times.others);
+  }
+};
+
+template <>
 struct Fields<Bench> {
   static constexpr std::string_view kCommand = "bench";
   static void of(auto& v, auto& bench) {
@@ -113,6 +134,10 @@ struct Fields<Bench> {
     v("is_interleaved", bench.is_interleaved);
     v("backends", bench.sides);
     v("ratios", bench.ratios);
+    v.some("loss_function", bench.loss_function);
+    v.when(!bench.loss_function.empty(), "loss_threshold", bench.loss_threshold);
+    v.some("losses", bench.losses);
+    v.some("loads", bench.loads);
     v("findings", bench.findings);
     v("timings", bench.timings);
   }
@@ -151,6 +176,7 @@ struct Fields<ProfiledLayer> {
     v("share", layer.share);
     v.some("flops", layer.flops);
     v.some("bytes", layer.bytes);
+    v.some("provider", layer.provider);
     v("bound", layer.bound);
   }
 };

@@ -173,6 +173,15 @@ struct Fields<ValueAnswer> {
 };
 
 template <>
+struct Fields<AssignedNode> {
+  static void of(auto& v, auto& node) {
+    v("provider", node.provider);
+    v("node", node.node);
+    v("op", node.op);
+  }
+};
+
+template <>
 struct Fields<RunnerRun> {
   static void of(auto& v, auto& run) {
     v("runner", run.runner);
@@ -182,6 +191,7 @@ struct Fields<RunnerRun> {
     v.some("failure", run.failure);
     v.some("remedy", run.remedy);
     v.some("answers", run.answers);
+    v.some("assignment", run.assignment);
     v.part("timings", [&](auto& part) {
       part("load_seconds", run.load_seconds);
       part("run_seconds", run.run_seconds);

@@ -65,6 +65,20 @@ struct Fields<Cost> {
 
 // The listings of the graphs follow in the report.
 template <>
+struct Fields<CompiledPart> {
+  static void of(auto& v, auto& part) {
+    v("node", part.node);
+    v("provider", part.provider);
+    v("version", part.version);
+    v("hardware", part.hardware);
+    v("name", part.name);
+    v("bytes", part.bytes);
+    v("file", part.file);
+    v("has_code", part.has_code);
+  }
+};
+
+template <>
 struct Fields<ModelOverview> {
   static constexpr std::string_view kCommand = "inspect model";
   static void of(auto& v, auto& overview) {
@@ -91,6 +105,7 @@ struct Fields<ModelOverview> {
     v("weights", overview.weights);
     v("constants", overview.constants);
     v.or_null(!overview.quantization.empty(), "quantization", overview.quantization);
+    v.some("compiled", overview.compiled);
     v("functions", overview.functions);
     v("findings", overview.findings);
     v("findings_dropped", overview.findings_dropped);

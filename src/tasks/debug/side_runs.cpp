@@ -156,7 +156,8 @@ std::vector<debug::SideValues> SideRuns::collect() {
 }
 
 exec::BackendPtr SideRuns::make(const std::string& backend) const {
-  if (request_.isolate) return remote::isolated_backend({backend, request_.timeout_seconds});
+  const bool is_apart = exec::make_backend(backend)->loads_strangers(request_.session.settings);
+  if (request_.isolate || is_apart) return remote::isolated_backend({backend, request_.timeout_seconds});
   return exec::find_backend(backend, request_.session.search);
 }
 

@@ -133,6 +133,29 @@ void add_left_to_processor(const ir::Model& model, const exec::Backend& backend,
   }
 }
 
+// Nodes that the providers of the settings leave to the processor, as if they refused them.
+void add_left_by_providers(const ir::Model& model, const exec::Backend& backend, exec::SessionOptions options,
+                           results::BackendCompatibility& found, Observer& observer) {
+  options.settings.set("show-assignment", {});
+  Diagnostics told;
+  const std::unique_ptr<exec::Session> session = backend.prepare(model, options, told);
+  tell_findings(told, observer);
+  std::map<std::string, std::string, std::less<>> providers;  // by the names of nodes
+  for (const exec::AssignedNode& node : session->assignment()) providers.emplace(node.node, node.provider);
+  size_t place = 0;
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    const auto provider = providers.find(model[node].name);
+    if (provider != providers.end() && provider->second == "CPUExecutionProvider") {
+      found.refused.push_back({std::string(model[node].name),
+                               std::string(model.text(model[node].op)),
+                               fmt::format("runs on `{}`", provider->second),
+                               "",
+                               {place}});
+    }
+    ++place;
+  }
+}
+
 }  // namespace
 
 results::CapabilityReport inspect_capability(const CapabilityRequest& request, Observer& observer) {
@@ -144,6 +167,12 @@ results::CapabilityReport inspect_capability(const CapabilityRequest& request, O
   if (!found.usable) fail(ErrorCode::backend, "{} cannot be used: {}", request.backend, found.version);
   results::CapabilityReport report{.path = request.model.path, .backend = request.backend, .title = {}};
   report.title = backend->title();
+  if (backend->loads_strangers(request.session.settings) && found.accepts_all()) {
+    report.title += " with these providers";
+    exec::SessionOptions options = request.session;
+    options.path = request.model.path;
+    add_left_by_providers(loaded.model, *backend, std::move(options), found, observer);
+  }
   if (backend->side_name(request.session.settings) != backend->name() && found.accepts_all()) {
     report.title += " on the card";
     add_left_to_processor(loaded.model, *backend, request.session, found, observer);

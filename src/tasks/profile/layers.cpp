@@ -115,7 +115,8 @@ std::vector<results::ProfiledLayer> merge_runs(const std::vector<std::vector<exe
     for (const std::vector<exec::LayerSeconds>& run : runs) {
       if (i < run.size() && run[i].layer == last.layer) seconds.push_back(run[i].seconds);
     }
-    results::ProfiledLayer layer{.layer = last.layer, .op = last.op, .origins = last.origins, .bound = {}};
+    results::ProfiledLayer layer{
+        .layer = last.layer, .op = last.op, .origins = last.origins, .provider = last.provider, .bound = {}};
     layer.seconds = median(std::move(seconds));
     layer.bytes = last.bytes;
     add_work(layer, work);

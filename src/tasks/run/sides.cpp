@@ -96,7 +96,7 @@ class LiveSides {
  private:
   exec::BackendPtr backend_named(const std::string& name) const {
     const bool is_elsewhere = name.find('@') != std::string::npos;  // two releases do not fit into one process
-    if (isolate_ || is_elsewhere)
+    if (isolate_ || is_elsewhere || exec::make_backend(name)->loads_strangers(subject_->session.settings))
       return remote::isolated_backend({.backend = name, .timeout_seconds = timeout_seconds_});
     return exec::find_backend(name, subject_->session.search);
   }

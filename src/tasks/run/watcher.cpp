@@ -80,6 +80,9 @@ void RunWatcher::on_opening(size_t runner) {
 
 void RunWatcher::on_opened(size_t runner) {
   report_.runs[runner].load_seconds = loading_[runner].seconds();
+  for (exec::AssignedNode& node : runners_[runner]->assignment()) {
+    report_.runs[runner].assignment.push_back({std::move(node.provider), std::move(node.node), std::move(node.op)});
+  }
   observer_.on_runner_opened(report_.runs[runner], runners_[runner]->description());
   tell_findings();
 }

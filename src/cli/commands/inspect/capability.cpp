@@ -24,12 +24,14 @@ namespace assay::cli {
 namespace {
 
 constexpr std::string_view kDevice = "--device";
+constexpr std::string_view kProviders = "--ep";
 
 tasks::CapabilityRequest capability_request(const Arguments& arguments, bool as_peer) {
   tasks::CapabilityRequest request{.model = model_source(arguments.value("model_file"), arguments),
                                    .session = {.search = library_search(arguments), .settings = {}},
                                    .folder = {}};
   if (arguments.has(kDevice)) request.session.settings.set("device", {arguments.value(kDevice)});
+  if (arguments.has(kProviders)) request.session.settings.set("ep", arguments.values(kProviders));
   const std::vector<std::string> backends = chosen_backends(arguments);
   if (backends.size() > 1) fail(ErrorCode::usage, "one backend is asked at a time, here are {}", backends.size());
   if (!backends.empty()) request.backend = backends[0];
@@ -103,11 +105,16 @@ OptionGroup partition_group() {
 
 OptionGroup device_group() {
   return {.title = "Device",
-          .description = "Where the engine runs the model",
+          .description = "Where the engine or ONNX Runtime runs the model",
           .rows = {{.names = {kDevice},
                     .metavar = "DEVICE",
                     .help = "cpu, cuda or cuda:N: layers that a card leaves to the processor are shown as parts that "
-                            "it does not run"}}};
+                            "it does not run"},
+                   {.names = {kProviders},
+                    .arity = Arity::one_or_more,
+                    .metavar = "NAME=LIBRARY",
+                    .help = "with --onnxrt: execution providers from libraries of their own; nodes that they leave to "
+                            "the processor are shown likewise"}}};
 }
 
 }  // namespace
