@@ -27,23 +27,6 @@ constexpr std::array kVerbSummaries = {
     VerbSummary{"template", "write starting points for scripts"},
 };
 
-// A command of other tools that users' notes call, and the one that does its work here.
-struct AbsentCommand {
-  std::string_view words, instead;
-};
-
-constexpr std::array kAbsentCommands = {
-    AbsentCommand{"plugin autotune", "`plugin replace` puts plugins in, and `bench --against` compares the models"},
-};
-
-void refuse_absent(std::span<const std::string> words) {
-  for (const AbsentCommand& absent : kAbsentCommands) {
-    const std::vector<std::string_view> call = split(absent.words, ' ');
-    if (call.size() > words.size() || !std::ranges::equal(call, words.first(call.size()))) continue;
-    fail(ErrorCode::unsupported, "there is no command `{}`: {}", absent.words, absent.instead);
-  }
-}
-
 // The words by which a registered file is called: `inspect/diff_tactics` -> `inspect`, `diff-tactics`.
 std::vector<std::string> call_words(std::string_view path) {
   std::string text(path);
@@ -114,7 +97,6 @@ FoundCommand find_command(std::span<const std::string> words) {
     length = call.size();
   }
   if (longest != nullptr) return {longest->make(), length};
-  refuse_absent(words);
   const std::string& verb = words[0];
   if (!has_subcommands(verb)) fail_unknown("command", "", verb);
   if (words.size() == 1 || words[1].starts_with('-')) {

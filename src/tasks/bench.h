@@ -20,6 +20,22 @@ struct RawInput {
   std::string path;
 };
 
+// Inputs, and the outputs that a model should give for them.
+struct ReferencePair {
+  std::vector<RawInput> inputs;
+  std::vector<RawInput> outputs;
+};
+
+// Outputs are held against files of their elements before anything is measured.
+struct ReferenceCheck {
+  std::vector<ReferencePair> pairs;
+  std::string loss = "l0";  // one of loss_names()
+  double atol = 1e-5;       // of l0, as rtol
+  double rtol = 1e-5;
+  double threshold = 0;  // a loss from here on fails
+};
+std::vector<std::string_view> loss_names();
+
 // Measures how long a model takes on a backend, and how much longer on its rivals.
 struct BenchRequest {
   ModelSource model;
@@ -41,14 +57,20 @@ struct BenchRequest {
   double idle_seconds = 0;      // between two runs
   double sleep_seconds = 0;     // before the first run that is timed
   std::vector<double> percentiles = {90, 95, 99};
-  bool profiles = false;         // the backend's layers, in runs of their own
-  bool keeps_outputs = false;    // of one more run
+  bool profiles = false;       // the backend's layers, in runs of their own
+  bool keeps_outputs = false;  // of one more run
+  std::optional<ReferenceCheck> references;
+  bool times_loading = false;    // of a plan, instead of its runs
+  bool times_refitting = false;  // with the weights of the model that the settings name, or of its own
+  bool keeps_inner = false;      // values between layers, as they are, with the outputs
   bool keeps_on_device = false;  // inputs and outputs lie there, and are not transferred
 };
 
 struct BenchOutcome {
   results::Bench bench;
+  tensor::NamedData inputs;  // of the first set
   tensor::NamedData outputs;
+  std::vector<std::string> inner;  // names of those outputs that are values between layers
 };
 
 // Error (usage) for contradictory settings, before anything is read; bench() calls this first.

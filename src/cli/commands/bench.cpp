@@ -8,12 +8,15 @@
 #include "base/files.h"
 #include "base/stopwatch.h"
 #include "base/text.h"
+#include "cli/bench/dumps.h"
 #include "cli/bench/sweep.h"
+#include "cli/bench/tuning.h"
 #include "cli/convert/weights.h"
 #include "cli/environment.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/backends.h"
 #include "cli/options/groups/bench.h"
+#include "cli/options/groups/bench_checks.h"
 #include "cli/options/groups/calibration.h"
 #include "cli/options/groups/data.h"
 #include "cli/options/groups/json.h"
@@ -43,6 +46,7 @@ struct BenchWords {
 BenchWords parse_bench(const Arguments& arguments) {
   BenchWords words{.request = bench_request(arguments),
                    .average_runs = parse_count("--avg-runs", arguments.value("--avg-runs"), 1)};
+  read_build_route(arguments, words.request.session.settings);
   if (!arguments.has("--fail-if-slower-than")) return words;
   words.slowest = parse_number("--fail-if-slower-than", arguments.value("--fail-if-slower-than"));
   if (!(*words.slowest > 0)) fail(ErrorCode::usage, "--fail-if-slower-than: expected a ratio above 0");
@@ -156,7 +160,10 @@ void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, 
 
 // Tells each rival that is too far ahead.
 int status_of(const results::Bench& bench, const BenchWords& words, Log& log) {
-  if (words.request.only_builds) return kExitEqual;
+  const bool is_far =
+      !std::ranges::all_of(bench.losses, [](const results::ReferenceLoss& loss) { return loss.passed; });
+  if (is_far) return kExitDifferent;
+  if (words.request.only_builds || words.request.times_loading) return kExitEqual;
   if (!bench.sides[0].is_measured()) return kExitUndecided;
   if (!words.slowest) return kExitEqual;
   if (bench.ratios.empty()) return kExitUndecided;
@@ -178,8 +185,27 @@ int finish(int status, double seconds, Environment& environment) {
   return status;
 }
 
+// Prints what was measured, and what of it is to be doubted.
+void print_outcome(const results::Bench& bench, const BenchWords& words, const Arguments& arguments,
+                   Environment& environment) {
+  Log& log = environment.log;
+  print_inputs(bench, log);
+  print_sides(bench, arguments, log);
+  print_lines(report::loss_lines(bench), log);
+  print_lines(report::load_lines(bench), log);
+  if (bench.is_interleaved)
+    print_lines(report::comparison_lines(bench), log);
+  else if (bench.sides[0].is_measured())
+    print_one(bench.sides[0], words, environment.program == "trtexec" ? "GPU Compute Time" : "Compute Time", log);
+  for (const results::BenchSide& side : bench.sides) {
+    if (!side.is_measured()) continue;
+    for (const std::string& doubt : report::doubt_lines(side)) log.warning(doubt);
+  }
+}
+
 int run_bench(const Arguments& arguments, Environment& environment) {
   const Stopwatch total;
+  if (print_build_route_help(arguments, environment.log)) return kExitEqual;
   refuse_trtexec_options(arguments);
   const BenchWords words = parse_bench(arguments);
   check_writable(arguments);
@@ -194,21 +220,17 @@ int run_bench(const Arguments& arguments, Environment& environment) {
     return finish(*status, total.seconds(), environment);
   }
   LogObserver observer(arguments, environment);
+  if (print_plan_version(words.request, arguments, observer, log)) return kExitEqual;
+  if (const std::optional<int> status = run_tuning(words.request, arguments, observer, environment)) {
+    return finish(*status, total.seconds(), environment);
+  }
   tasks::BenchOutcome outcome = tasks::bench(words.request, observer);
   results::Bench& bench = outcome.bench;
-  print_inputs(bench, log);
-  print_sides(bench, arguments, log);
-  if (bench.is_interleaved)
-    print_lines(report::comparison_lines(bench), log);
-  else if (bench.sides[0].is_measured())
-    print_one(bench.sides[0], words, environment.program == "trtexec" ? "GPU Compute Time" : "Compute Time", log);
-  for (const results::BenchSide& side : bench.sides) {
-    if (!side.is_measured()) continue;
-    for (const std::string& doubt : report::doubt_lines(side)) log.warning(doubt);
-  }
+  print_outcome(bench, words, arguments, environment);
   print_details(outcome, arguments, log);
   bench.timings.emplace_back("total_seconds", total.seconds());
   save_files(outcome, arguments, environment);
+  dump_outcome(words.request, outcome, arguments, observer, environment);
   const int status = status_of(bench, words, log);
   return finish(status, total.seconds(), environment);
 }
@@ -220,8 +242,9 @@ std::vector<OptionGroup> groups() {
   for (OptionRow& row : saved_input_rows()) data.rows.push_back(std::move(row));
   OptionGroup limits = limits_group();
   limits.rows[0].arity = Arity::optional;  // trtexec's flag has no number
-  for (OptionGroup& group : std::vector{std::move(data), ranks_group(), std::move(limits), engine_weights_group(),
-                                        calibration_group(), bench_output_group(), json_group()}) {
+  for (OptionGroup& group :
+       std::vector{std::move(data), ranks_group(), std::move(limits), engine_weights_group(), calibration_group(),
+                   bench_checks_group(), tuning_group(), bench_output_group(), json_group()}) {
     all.push_back(std::move(group));
   }
   all.push_back(trtexec_group(all));

@@ -129,6 +129,35 @@ std::vector<std::string> output_lines(const tensor::NamedData& outputs) {
   return lines;
 }
 
+std::vector<std::string> loss_lines(const results::Bench& bench) {
+  std::vector<std::string> lines;
+  for (const results::ReferenceLoss& loss : bench.losses) {
+    const std::string seen = loss.fault.empty() ? fmt::format("{} {:g}, at most {:g} is allowed", bench.loss_function,
+                                                              loss.loss, bench.loss_threshold)
+                                                : loss.fault;
+    lines.push_back(fmt::format("Reference {}: output `{}` {} ({})", loss.pair, printable(loss.output),
+                                loss.passed ? "passed" : "FAILED", seen));
+  }
+  return lines;
+}
+
+std::vector<std::string> load_lines(const results::Bench& bench) {
+  std::vector<std::string> lines;
+  for (const results::LoadTimes& times : bench.loads) {
+    const double mean = times.others.mean;
+    std::string interval;
+    if (times.others.mean_interval) {
+      interval = fmt::format(" ({:.4f} to {:.4f})", times.others.mean_interval->low * 1e3,
+                             times.others.mean_interval->high * 1e3);
+    }
+    lines.push_back(fmt::format("Average time to {}: {:.4f} ms{} of {} times, the first {:.4f} ms; {}, {:.3g} GB/s",
+                                times.work, mean * 1e3, interval, times.others.count, times.first_seconds * 1e3,
+                                human_bytes(times.bytes),
+                                mean > 0 ? static_cast<double>(times.bytes) / mean * 1e-9 : 0.0));
+  }
+  return lines;
+}
+
 std::vector<std::string> comparison_lines(const results::Bench& bench) {
   const size_t width = widest_name(bench);
   std::vector<std::string> lines = {fmt::format("{:<{}}  {:>10} {:>10} {:>10} {:>10} {:>8}  (computing, ms)", "backend",

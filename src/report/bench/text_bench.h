@@ -15,6 +15,10 @@ std::vector<std::string> summary_lines(const results::BenchSide& side, std::stri
 std::vector<std::string> profile_lines(const results::LayerProfile& profile);
 std::vector<std::string> output_lines(const tensor::NamedData& outputs);
 
+// The distances of outputs from their files, and times of opening a plan.
+std::vector<std::string> loss_lines(const results::Bench& bench);
+std::vector<std::string> load_lines(const results::Bench& bench);
+
 // Warnings about the numbers; empty if there are none.
 std::vector<std::string> doubt_lines(const results::BenchSide& side);
 

@@ -7,10 +7,14 @@
 #include "base/text.h"
 #include "exec/feeds.h"
 #include "exec/set_backend.h"
+#include "ir/queries.h"
+#include "ir/walk.h"
 #include "remote/isolated_backend.h"
 #include "tasks/bench.h"
+#include "tasks/bench/load_times.h"
 #include "tasks/bench/measure.h"
 #include "tasks/bench/raw_inputs.h"
+#include "tasks/bench/references.h"
 #include "tasks/bench/statistics.h"
 #include "tasks/run/describe.h"
 #include "tasks/threads.h"
@@ -21,6 +25,7 @@ namespace {
 constexpr unsigned kMostStreams = 256;
 constexpr uint64_t kLeastOfProfile = 10;  // runs
 constexpr double kMostSeconds = 1e7;
+constexpr std::string_view kRefit = "refit-from";
 
 std::vector<double> computing(const results::BenchSide& side) {
   std::vector<double> seconds;
@@ -66,6 +71,10 @@ class BenchJob {
       add_plan_shapes(request_.plan, request_.session.settings, request_.inputs.generated.shapes);
     name_sides();
     for (results::BenchSide& side : bench().sides) open(side);
+    keep_inner_values();
+    if (request_.references) check_outputs();
+    if (request_.times_loading || request_.times_refitting) time_plan();
+    if (request_.times_loading) return finish();
     if (request_.only_builds) {
       if (request_.profiles) look_closer(*subjects_[0], 1);
       return finish();
@@ -86,10 +95,52 @@ class BenchJob {
     loaded_ = load_model(request_.model, observer_);
     require_runnable(*loaded_);
     make_sets(exec::signature_of(loaded_->model));
+    if (request_.keeps_inner) ask_for_inner_values();
     const bool is_file = request_.model.model == nullptr && request_.model.path != "-" &&
                          request_.model.path.ends_with(".onnx") && request_.model.external_folder.empty() &&
                          !request_.model.ignore_external_data;
     if (is_file) request_.session.path = request_.model.path;
+  }
+
+  // Values of the main graph that layers may give, besides the outputs.
+  void ask_for_inner_values() {
+    const ir::Model& model = loaded_->model;
+    for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+      for (const ir::ValueId value : model[node].results) {
+        if (!value.valid() || ir::is_output(model, value)) continue;
+        request_.session.values.emplace_back(model.text(model[value].name));
+      }
+    }
+  }
+
+  // Leaves out those that became part of a layer.
+  void keep_inner_values() {
+    if (!request_.keeps_inner || subjects_.empty()) return;
+    std::erase_if(request_.session.values, [&](const std::string& value) {
+      return subjects_[0]->session().answer(value).kind == exec::TapAnswer::Kind::absent;
+    });
+    outcome_.inner = request_.session.values;
+  }
+
+  void check_outputs() {
+    bench().loss_function = request_.references->loss;
+    bench().loss_threshold = request_.references->threshold;
+    BenchSubject& subject = *subjects_[0];
+    bench().losses = check_references(*request_.references, sets_[0], [&](const tensor::NamedData& inputs) {
+      return subject.outputs_of(exec::check_feeds(subject.session().signature(), inputs, findings_));
+    });
+  }
+
+  void time_plan() {
+    const std::string plan = request_.plan.empty() ? request_.save_plan : request_.plan;
+    exec::SessionOptions options = request_.session;
+    options.settings = {};
+    if (request_.times_loading)
+      bench().loads.push_back(time_loading("deserialize", *backends_[0], plan, options, observer_));
+    if (!request_.times_refitting) return;
+    const std::string weights = request_.session.settings.text(kRefit);
+    options.settings.set(std::string(kRefit), {weights.empty() ? request_.model.path : weights});
+    bench().loads.push_back(time_loading("refit", *backends_[0], plan, options, observer_));
   }
 
   void add_batch(const exec::Signature& signature) {
@@ -176,7 +227,7 @@ class BenchJob {
     tell_findings(told, observer_);
     side.load_seconds = watch.seconds();
     side.description = session->description();
-    if (&side == &bench().sides[0]) check_values(*session);
+    if (&side == &bench().sides[0] && !request_.keeps_inner) check_values(*session);
     if (sets_.empty()) make_sets(session->signature());
     auto subject = std::make_unique<BenchSubject>(side, std::move(session), sets_);
     subject->make_streams(request_.streams, request_.streams == 1 ? 0 : bench().threads);
@@ -242,7 +293,9 @@ class BenchJob {
   void look_closer(BenchSubject& subject, uint64_t runs) {
     constexpr double kMostOfProfile = 10;  // seconds
     if (request_.profiles) subject.profile(runs, kMostOfProfile);
-    if (request_.keeps_outputs) outcome_.outputs = subject.outputs(request_.session.values);
+    if (!request_.keeps_outputs) return;
+    outcome_.inputs = sets_[0];
+    outcome_.outputs = subject.outputs(request_.session.values);
   }
 
   BenchOutcome finish() {
@@ -298,6 +351,13 @@ void check_together(const BenchRequest& request) {
   if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().has_plans)
     refuse("save_engine", "only the engine has plans");
   if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
+  const bool has_plan = !request.plan.empty() || !request.save_plan.empty();
+  if (request.times_loading && !has_plan) refuse("time_deserialize", "there is no plan that could be loaded");
+  if (request.times_refitting && !has_plan) refuse("time_refit", "there is no plan that could get other weights");
+  if (request.times_refitting && request.model.path.empty() && !request.session.settings.has(kRefit))
+    refuse("time_refit", "which weights a plan gets is not said");
+  if (request.keeps_inner && !request.plan.empty())
+    refuse("mark_unfused", "a plan has the values that were marked when it was built");
   if (!request.plan.empty() && !request.inputs.is_generated()) {
     refuse("load_inputs", "inputs of a plan are generated, or given as NAME:FILE");
   }
@@ -320,6 +380,8 @@ void check_bench(const BenchRequest& request) {
     refuse("streams", fmt::format("expected a number from 1 to {}, found {}", kMostStreams, request.streams));
   }
   check_together(request);
+  if (request.references && !(request.references->threshold > 0))
+    refuse("accuracy_threshold", "expected a loss above 0 from which on an output fails");
   if (!request.inputs.files.empty() && !request.raw_inputs.empty()) {
     refuse("load_inputs", "expected either files of inputs or NAME:FILE, found both");
   }

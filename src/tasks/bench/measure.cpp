@@ -285,6 +285,12 @@ tensor::NamedData BenchSubject::outputs(const std::vector<std::string>& others) 
   return ordered;
 }
 
+tensor::NamedData BenchSubject::outputs_of(const std::vector<exec::Feed>& feeds) {
+  Keeper keeper;
+  streams_[0].execution->run(feeds, names_, keeper);
+  return std::move(keeper.kept);
+}
+
 void measure_alone(BenchSubject& subject, const BenchRequest& request, Observer& observer) {
   guard(subject.side(), [&] {
     if (request.streams == 1) return measure_here(subject, request, observer);

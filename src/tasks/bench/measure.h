@@ -31,6 +31,8 @@ class BenchSubject {
   void profile(uint64_t runs, double seconds);
   // The outputs of one more run, with other values that the session was made for.
   tensor::NamedData outputs(const std::vector<std::string>& others);
+  // The outputs of one run with other inputs.
+  tensor::NamedData outputs_of(const std::vector<exec::Feed>& feeds);
 
  private:
   struct Stream {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "cli/options/groups/backends.h"
+#include "cli/options/groups/bench_checks.h"
 #include "cli/options/groups/calibration.h"
 #include "cli/options/groups/input_data.h"
 #include "cli/options/groups/model.h"
@@ -31,14 +32,6 @@ OptionRow written(std::vector<std::string_view> names, std::string_view help) {
 
 double milliseconds(const Arguments& arguments, std::string_view option) {
   return parse_number(option, arguments.value(option)) / 1e3;
-}
-
-tasks::RawInput parse_raw_input(std::string_view option, std::string_view text) {
-  KeyValue parts = split_key_value(text);
-  if (parts.key.empty() || parts.value.empty()) {
-    fail(ErrorCode::usage, "{}: expected NAME:FILE, seen `{}`", option, printable(text));
-  }
-  return {std::move(parts.key), std::move(parts.value)};
 }
 
 // True if the text is a name and a file; a file whose name is the whole text comes first.
@@ -92,6 +85,13 @@ void read_backends(const Arguments& arguments, tasks::BenchRequest& request) {
       request.rivals.push_back(called == words.end() ? std::string(rival) : called->first);
     }
   }
+}
+
+std::vector<double> percentiles(const Arguments& arguments) {
+  std::vector<double> numbers;
+  const std::string list = arguments.value("--percentile");
+  for (const std::string_view p : split(list, ',')) numbers.push_back(parse_number("--percentile", p));
+  return numbers;
 }
 
 // Copies of the backend, with so many streams each.
@@ -217,15 +217,14 @@ tasks::BenchRequest bench_request(const Arguments& arguments) {
   if (request.duration_seconds == 0 && !arguments.has("--iterations")) {
     fail(ErrorCode::usage, "--duration: 0 seconds need --iterations, the number of runs");
   }
-  request.percentiles.clear();
-  for (const std::string_view p : split(arguments.value("--percentile"), ',')) {
-    request.percentiles.push_back(parse_number("--percentile", p));
-  }
+  request.percentiles = percentiles(arguments);
   const auto has_any = [&](auto... names) { return (arguments.has(names) || ...); };
   request.profiles = has_any("--dump-profile", "--export-profile", "--dump-layer-info", "--export-layer-info");
   request.keeps_on_device = arguments.has("--no-transfers");
   request.keeps_outputs =
-      has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info", "--save-debug-tensors");
+      has_any("--dump-output", "--export-output", "--export-layer-info", "--dump-layer-info", "--save-debug-tensors",
+              "--dump-raw-bindings", "--save-all-debug-tensors", "--mark-unfused");
+  read_bench_checks(arguments, request);
   for (const tasks::RawInput& file : saved_debug_values(arguments)) {
     if (std::ranges::find(request.session.values, file.name) != request.session.values.end()) continue;
     fail(ErrorCode::usage, "--save-debug-tensors: `{}` is not marked (--mark-debug)", printable(file.name));

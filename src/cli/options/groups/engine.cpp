@@ -21,13 +21,15 @@ struct AbsentOption {
 };
 
 constexpr std::string_view kScript = "--gen-script";  // of `convert` alone
+constexpr std::string_view kUnfused = "--mark-unfused-tensors-as-debug-tensors";
+constexpr std::string_view kOnlyRunsTell = "runs tell the values between layers: `run --onnx-outputs mark all`";
 constexpr std::string_view kOnlyRunWrites = "only `run` writes scripts";
 constexpr std::string_view kOtherOpset = "it is about TensorFlow models; `surgeon sanitize` has an option for ONNX";
 constexpr std::string_view kOthersCalibrate = "only `convert --int8`, `run --int8` and `bench --int8` calibrate";
 
 const std::vector<AbsentOption>& absent_options() {
   static const std::vector<AbsentOption> options = {
-      {{"--mark-unfused-tensors-as-debug-tensors"}, Arity::flag},
+      {{kUnfused}, Arity::flag, kOnlyRunsTell},
       {{"--freeze-graph"}, Arity::flag, kNoTensorFlow},
       {{"--tftrt"}, Arity::flag, kNoTensorFlow},
       {{"--use-tftrt"}, Arity::flag, kNoTensorFlow},
@@ -124,9 +126,9 @@ OptionGroup engine_view_group() {
                refused({"--all-tensor-dtypes", "--all-tensor-datatypes"}, Arity::one),
                refused({"--tensor-formats"}, Arity::one_or_more), refused({"--all-tensor-formats"}, Arity::one_or_more),
                refused({"--strongly-typed"}, Arity::flag), refused({"--mark-debug"}, Arity::one_or_more),
-               refused({"--mark-unfused-tensors-as-debug-tensors"}, Arity::flag),
-               refused({"--decomposable-attentions"}, Arity::flag), refused({"--save-timing-cache"}, Arity::one),
-               refused({"--load-runtime"}, Arity::one), refused({"--dla-workspace-allocation-strategy"}, Arity::one),
+               refused({kUnfused}, Arity::flag), refused({"--decomposable-attentions"}, Arity::flag),
+               refused({"--save-timing-cache"}, Arity::one), refused({"--load-runtime"}, Arity::one),
+               refused({"--dla-workspace-allocation-strategy"}, Arity::one),
                refused({"--onnx-flags"}, Arity::one_or_more), refused({"--plugin-instancenorm"}, Arity::flag),
                refused({"--enable-uint8-asymmetric-quantization-dla"}, Arity::flag), refused({"--ckpt"}, Arity::one),
                refused({"--freeze-graph"}, Arity::flag)},
@@ -143,7 +145,8 @@ OptionGroup engine_debug_group() {
 OptionGroup engine_run_group() {
   OptionGroup group = engine_debug_group();
   std::erase_if(group.rows, [](const OptionRow& row) {
-    return is_calibration(canonical_name(row)) || canonical_name(row) == "--weights";
+    const std::string_view name = canonical_name(row);
+    return is_calibration(name) || name == "--weights" || name == kUnfused;
   });
   return group;
 }
@@ -152,6 +155,7 @@ OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
   group.spellings.push_back({.option = "--pooled-outputs", .reason = "engines keep their outputs so anyway"});
   group.rows.push_back(refused({kScript}, Arity::one));
+  group.rows.push_back(refused({kUnfused}, Arity::flag));
   return group;
 }
 

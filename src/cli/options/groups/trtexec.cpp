@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 29> kFlagsWithoutEffect = {"--useCudaGrap
                                                                   "--adjustForDLA",
                                                                   "--enablePluginOverride",
                                                                   "--ignoreParsedPluginLibs"};
-constexpr std::array<std::string_view, 22> kValuesWithoutEffect = {"--output",
+constexpr std::array<std::string_view, 23> kValuesWithoutEffect = {"--output",
                                                                    "--useDLACore",
                                                                    "--profilingVerbosity",
                                                                    "--sparsity",
@@ -62,7 +62,8 @@ constexpr std::array<std::string_view, 22> kValuesWithoutEffect = {"--output",
                                                                    "--tempdir",
                                                                    "--tempfileControls",
                                                                    "--leanDLLPath",
-                                                                   "--layerDeviceTypes"};
+                                                                   "--layerDeviceTypes",
+                                                                   "--remoteAutoTuningConfig"};
 
 // Options that load code of TensorRT's.
 constexpr std::array<std::string_view, 4> kPluginValues = {"--plugins", "--staticPlugins", "--dynamicPlugins",
@@ -71,6 +72,7 @@ constexpr std::array<std::string_view, 4> kPluginValues = {"--plugins", "--stati
 // Options for hardware that the engine does not know.
 constexpr std::array<std::string_view, 2> kFlagsOfDla = {"--buildDLAStandalone", "--reportCapabilityDLA"};
 constexpr std::string_view kPlatform = "--runtimePlatform";
+constexpr std::string_view kStrip = "--stripAllWeights";  // the engine strips all where it strips any
 
 bool is_without_effect(std::string_view name) {
   return std::ranges::find(kFlagsWithoutEffect, name) != kFlagsWithoutEffect.end() ||
@@ -170,6 +172,7 @@ OptionGroup trtexec_group(const std::vector<OptionGroup>& others) {
   for (const std::string_view name : kPluginValues) group.rows.push_back(row(name, Arity::one));
   for (const std::string_view name : kFlagsOfDla) group.rows.push_back(row(name, Arity::flag));
   group.rows.push_back(row(kPlatform, Arity::one));
+  group.rows.push_back(row(kStrip, Arity::flag));
   for (const std::string_view name : kBuilderValues) group.rows.push_back(row(name, Arity::one));
   for (OptionRow& own : group.rows) own.repeat = Repeat::append;
   const auto is_taken = [&](const OptionRow& own) {
@@ -235,6 +238,7 @@ void read_trtexec_builder(const Arguments& arguments, exec::Settings& settings) 
   read_profiles(arguments, "--maxShapes", "trt-max-shapes", settings);
   const bool has_profile = arguments.has("--minShapes") || arguments.has("--optShapes") || arguments.has("--maxShapes");
   if (!has_profile) read_profiles(arguments, "--shapes", "trt-opt-shapes", settings);
+  if (arguments.has(kStrip)) settings.set("strip-plan", {});
   read_pools(arguments, settings);
   read_sources(arguments, settings);
   for (const auto& [option, setting] :
