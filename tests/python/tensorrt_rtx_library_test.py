@@ -90,6 +90,42 @@ def test_running_needs_a_gpu():
     assert "NVIDIA driver" in assay("inspect", "model", "a.plan", "--tensorrt", status=3)
 
 
+PROGRAMS = pathlib.Path(__file__).parent / "network_programs.py"
+
+
+def save_pictures(path, number, dtype):
+    weights = numpy_helper.from_array(np.ones((4, 3, 3, 3), dtype), "w")
+    nodes = [helper.make_node("Conv", ["x", "w"], ["c"], name="conv", pads=[1, 1, 1, 1]),
+             helper.make_node("Relu", ["c"], ["r"], name="cut"),
+             helper.make_node("GlobalAveragePool", ["r"], ["p"], name="pool"),
+             helper.make_node("Flatten", ["p"], ["y"], name="flat")]
+    save(nodes, [("x", number, ["n", 3, 8, 8])], [("y", number, ["n", 4])], [weights], path)
+
+
+def printed(python, module, **variables):
+    """What each program prints, by its name."""
+    found = subprocess.run([python, PROGRAMS, module, "."], env=os.environ | variables, capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    programs = {}
+    for line in found.stdout.splitlines():
+        if not line.startswith(" "):
+            lines = programs.setdefault(line, [])
+        else:
+            lines.append(line)
+    return programs
+
+
+def test_programs_print_the_same():
+    save_pictures("net.onnx", TensorProto.FLOAT, np.float32)
+    save_pictures("half.onnx", TensorProto.FLOAT16, np.float16)
+    theirs = printed(PYTHON, "tensorrt_rtx_bindings", PYTHONPATH="")
+    ours = printed(sys.executable, "assay.tensorrt", ASSAY_TENSORRT_GENERATION="11")
+    assert len(theirs) >= 30, len(theirs)
+    wrong = [f"{name}:\n" + "\n".join(["theirs", *theirs[name], "ours", *ours.get(name, [])])
+             for name in theirs if theirs[name] != ours.get(name)]
+    assert not wrong, "\n".join(wrong)
+
+
 if __name__ == "__main__":
     if not PYTHON:
         print("skipped: ASSAY_TEST_TENSORRT_RTX names no Python")

@@ -14,7 +14,7 @@ from assay.tensorrt.context import IExecutionContext, IOutputAllocator
 from assay.tensorrt.engine import ICudaEngine, Runtime
 from assay.tensorrt.inspector import EngineInspector
 from assay.tensorrt.interfaces import (IAlgorithmSelector, IDebugListener, IGpuAllocator, IGpuAsyncAllocator, IProfiler,
-                                       InterfaceInfo, IProgressMonitor, IRuntimeConfig, ISerializationConfig,
+                                       InterfaceInfo, IProgressMonitor, ISerializationConfig,
                                        IStreamReader, IStreamReaderV2, IStreamWriter, IVersionedInterface, Profiler)
 from assay.tensorrt.layers import CLASSES, ILayer
 from assay.tensorrt.logger import IErrorRecorder, ILogger, Logger
@@ -25,9 +25,13 @@ from assay.tensorrt.plugins import (DimsExprs, DynamicPluginTensorDesc, IDimensi
                                     IPluginRegistry, IPluginResource, IPluginResourceContext, IPluginV2,
                                     IPluginV2DynamicExt, IPluginV2Ext, IPluginV3, IPluginV3OneBuild,
                                     IPluginV3OneBuildV2, IPluginV3OneCore, IPluginV3OneRuntime, PluginField,
-                                    PluginFieldCollection, PluginTensorDesc, get_plugin_registry,
+                                    PluginFieldCollection, PluginTensorDesc, get_builder_plugin_registry,
+                                    get_plugin_registry,
                                     init_libnvinfer_plugins)
+from assay.tensorrt.quick_plugins import (IPluginCreatorV3Quick, IPluginV3QuickBuild, IPluginV3QuickCore,
+                                          IPluginV3QuickRuntime, IWeightsManager)
 from assay.tensorrt.refit import OnnxParserRefitter, Refitter
+from assay.tensorrt.runtime_cache import IRuntimeCache, IRuntimeConfig
 from assay.tensorrt.tensor import ITensor
 
 # Of version 8, whose names are all there beside those of later ones; or of the generation that was asked for.
@@ -47,7 +51,9 @@ if TYPE_CHECKING:  # what globals() gets
                "ILoopOutputLayer", "INetworkDefinition", "IOptimizationProfile", "IOutputAllocator",
                "IPluginCreator", "IPluginCreatorV3One", "IPluginRegistry", "IPluginV2", "IPluginV2DynamicExt",
                "IPluginV2Ext", "IPluginV3", "IPluginV3OneBuild", "IPluginV3OneCore", "IPluginV3OneRuntime",
-               "IProfiler", "IProgressMonitor", "IRecurrenceLayer", "IRuntimeConfig", "ISerializationConfig",
+               "IPluginCreatorV3Quick", "IPluginV3QuickBuild", "IPluginV3QuickCore", "IPluginV3QuickRuntime",
+               "IProfiler", "IProgressMonitor", "IRecurrenceLayer", "IRuntimeCache", "IRuntimeConfig",
+               "ISerializationConfig", "IWeightsManager", "get_builder_plugin_registry",
                "IStreamReader", "IStreamReaderV2", "IStreamWriter", "ITensor", "ITimingCache", "ITripLimitLayer",
                "Logger", "OnnxParser", "OnnxParserRefitter", "ParserError", "Permutation", "PluginField", "PluginFieldCollection",
                "PluginTensorDesc", "Profiler", "Refitter", "Runtime", "Weights", "enums", "get_plugin_registry",
@@ -57,6 +63,8 @@ if TYPE_CHECKING:  # what globals() gets
 
 globals().update(enums.ENUMS)
 globals().update(CLASSES)
+PluginFieldCollection_ = PluginFieldCollection
+NodeIndices = list  # what tells nodes of a model by their numbers
 DataType = enums.DataType
 float32, float16, int8, int32 = DataType.FLOAT, DataType.HALF, DataType.INT8, DataType.INT32
 bool, uint8, fp8, bfloat16 = DataType.BOOL, DataType.UINT8, DataType.FP8, DataType.BF16

@@ -14,7 +14,8 @@ from assay.tensorrt.layers.movement import (ICastLayer, IConcatenationLayer, IId
                                             IReverseSequenceLayer, IShapeLayer, IShuffleLayer, ISqueezeLayer,
                                             IUnsqueezeLayer)
 from assay.tensorrt.layers.collective import IDistCollectiveLayer
-from assay.tensorrt.layers.named import IAssertionLayer, IDynamicQuantizeLayer, IMoELayer
+from assay.tensorrt.layers.experts import IMoELayer
+from assay.tensorrt.layers.named import IAssertionLayer, IDynamicQuantizeLayer
 from assay.tensorrt.layers.places import (IConstantLayer, IFillLayer, IGatherLayer, IGridSampleLayer, INMSLayer,
                                           INonZeroLayer, IOneHotLayer, IResizeLayer, IScatterLayer)
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
@@ -202,8 +203,8 @@ class Additions:
     @checked
     def add_moe(self, hidden_states: ITensor, selected_experts_for_tokens: ITensor,
                 scores_for_selected_experts: ITensor) -> IMoELayer:
-        """Refused."""
-        raise _refused("add_moe", "draw experts with matrix products and gather layers")
+        """A few experts for each token. The layer has no weights yet: set_gated_weights() gives it some."""
+        return self._add(IMoELayer, hidden_states, selected_experts_for_tokens, scores_for_selected_experts)
 
     @checked
     def add_nms(self, boxes: ITensor, scores: ITensor, max_output_boxes_per_class: ITensor,

@@ -21,6 +21,7 @@ from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.interfaces import IAlgorithmSelector
 from assay.tensorrt.logger import native_log, note, report
 from assay.tensorrt.network import INetworkDefinition
+from assay.tensorrt.routes import route_settings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
@@ -223,8 +224,13 @@ class Builder(NoOpContext):
         open_inputs = [each.name for each in network._inputs if any(dim < 0 for dim in each._shape)]
         if open_inputs and not config._profiles:
             raise PolygraphyException(f"the inputs {open_inputs} have open dims: an optimisation profile is needed")
-        return {**(_shape_settings(config._profiles, open_inputs, formats) if open_inputs else {}), **self._flags(config),
-                **_precision_settings(network, config), **_debug_settings(network)}
+        settings = {**(_shape_settings(config._profiles, open_inputs, formats) if open_inputs else {}), **self._flags(config),
+                    **_precision_settings(network, config), **_debug_settings(network)}
+        for name, values in route_settings(config.build_route).items():
+            settings.pop(name, None)
+            if values is not None:
+                settings[name] = values
+        return settings
 
     def _build(self, network, config):
         if not network._outputs:

@@ -6,10 +6,12 @@ from assay.config import TENSORRT_GENERATION as GENERATION
 from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Attribute, Fixed, Shape, Values, checked
+from assay.tensorrt.capabilities import Capabilities
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext
 from assay.tensorrt.enums import BuilderFlag
 from assay.tensorrt.layers import ILayer
 from assay.tensorrt.logger import note, say
+from assay.tensorrt.routes import ROUTES, route_settings
 
 
 def _ascends(triple):
@@ -137,7 +139,7 @@ _ON = (enums.PreviewFeature.FASTER_DYNAMIC_SHAPES_0805,
 _POOLS = {enums.MemoryPoolType.DLA_LOCAL_DRAM: 1 << 30, enums.MemoryPoolType.DLA_GLOBAL_DRAM: 512 << 20}
 
 
-class IBuilderConfig(NoOpContext):
+class IBuilderConfig(Capabilities, NoOpContext):
     """What a builder may do."""
 
     profiling_verbosity = Attribute(enums.ProfilingVerbosity, enums.ProfilingVerbosity.LAYER_NAMES_ONLY,
@@ -157,8 +159,7 @@ class IBuilderConfig(NoOpContext):
     profile_stream = Attribute(int, 0, "Accepted.")
     max_batch_size = Attribute(int, 1, "Of older versions: batches are dims.")
     remote_auto_tuning_config = Attribute(str, "", "Accepted.")
-    build_route = Attribute(str, "", "Accepted: kernels are chosen as `assay convert` says.")
-    all_build_routes = Fixed("")
+    all_build_routes = Fixed(ROUTES, "The choices that a build leaves open, as JSON.")
     quantization_flags = Attribute(int, 0, "A mask of QuantizationFlag; accepted.")
     progress_monitor = Attribute(None, None, "Is told the steps of a build, and ends it.")
     int8_calibrator = Attribute(None, None, "Decides the scales of 8-bit integers.")
@@ -174,7 +175,9 @@ class IBuilderConfig(NoOpContext):
         self._timing_cache: ITimingCache | None = None
         self._previews = {each: True for each in _ON if not GENERATION}
         self._devices: dict = {}
+        self._capabilities: list = []
         self._level = 3
+        self._route = ""
         self._plugins: list = []
         self._tactic_sources = (1 << len(enums.TacticSource)) - 1
 
@@ -201,6 +204,22 @@ class IBuilderConfig(NoOpContext):
             say(self.logger, f"there is no builder optimisation level {value}")
             return
         self._level = min(value, 5)
+
+    @property
+    def build_route(self):
+        """Choices of a build, as `-tactics=first -bf16=on`; `assay bench --tuneBuildRoutes` finds the best."""
+        return self._route
+
+    @build_route.setter
+    def build_route(self, value):
+        if not isinstance(value, str):
+            raise TypeError(f"incompatible function arguments: `build_route` is {value!r}, expected is a str")
+        try:
+            route_settings(value)
+        except PolygraphyException as error:
+            say(self.logger, str(error))
+            return
+        self._route = value
 
     @property
     def DLA_core(self):
@@ -343,17 +362,6 @@ class IBuilderConfig(NoOpContext):
         return layer in self._devices
 
     def can_run_on_DLA(self, layer):
-        return False
-
-    num_compute_capabilities = Fixed(0, "Plans are of the processor.")
-
-    def get_compute_capability(self, index):
-        """There are none."""
-        return None
-
-    def set_compute_capability(self, compute_capability, index):
-        """False: plans are of the processor."""
-        say(self.logger, f"the compute capability {compute_capability} is not taken: plans are of the processor")
         return False
 
     def _check_devices(self):

@@ -8,9 +8,9 @@ from assay.tensorrt import enums
 from assay.tensorrt.arguments import Attribute
 from assay.tensorrt.debugging import DebugTensors
 from assay.tensorrt.dims import Dims, NoOpContext, is_address
-from assay.tensorrt.interfaces import IRuntimeConfig
-from assay.tensorrt.logger import report
+from assay.tensorrt.logger import note, report
 from assay.tensorrt.ranks import Communicator
+from assay.tensorrt.runtime_cache import IRuntimeConfig
 from assay.tensorrt.shapes import Shapes
 
 
@@ -62,6 +62,32 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
 
     def get_runtime_config(self):
         return self._config
+
+    def is_stream_capturable(self, stream=0):
+        """Whether runs on the stream can be captured: those whose shapes are settled, on a card."""
+        return bool(MEMORY.is_card) and not self.infer_shapes()
+
+    def _plan_for(self, shapes):
+        """Plans for shapes that are known beforehand, by a run on zeros."""
+        import numpy as np
+
+        from assay.datatype import DataType as Shared
+
+        feeds = {}
+        for name, dtype, _, decides, is_input in self.engine._ports:
+            if is_input and (decides or name not in shapes):
+                return
+            if is_input:
+                feeds[name] = np.zeros(shapes[name], Shared.from_native(dtype).numpy())
+        try:
+            self._execution.run(feeds, self.engine._outputs())
+        except PolygraphyException as error:
+            note(self.engine.logger, f"the runtime cache has shapes that are not planned for: {error}")
+
+    def _note_shapes(self):
+        if self._config.get_runtime_cache() is not None:
+            self._config.get_runtime_cache()._note({name: list(self.get_tensor_shape(name))
+                                                    for name, *_, is_input in self.engine._ports if is_input})
 
     @property
     def logger(self):
@@ -196,6 +222,7 @@ class IExecutionContext(Shapes, DebugTensors, NoOpContext):
 
     def _settle(self):
         plan = self._prepared()
+        self._note_shapes()
         self._is_collected = bool(plan[2]) or self._is_debugging
         if not self._is_collected:
             self._execution.bind_at(*plan[:2])

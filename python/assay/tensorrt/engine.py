@@ -15,9 +15,10 @@ from assay.tensorrt.context import IExecutionContext
 from assay.tensorrt.dims import Dims, IHostMemory, NoOpContext, in_memory
 from assay.tensorrt.enums import DataType, TensorIOMode, TensorLocation
 from assay.tensorrt.formats import WORDS, in_memory_order, in_network_order
-from assay.tensorrt.interfaces import IRuntimeConfig, ISerializationConfig, IStreamReader, IStreamReaderV2
+from assay.tensorrt.interfaces import ISerializationConfig, IStreamReader, IStreamReaderV2
 from assay.tensorrt.logger import native_log, report
 from assay.tensorrt.pipeline import PipelineExecution, PipelineSession, is_pipeline
+from assay.tensorrt.runtime_cache import HEADER_SIZE, IRuntimeConfig, validity_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
@@ -34,6 +35,9 @@ class Runtime(NoOpContext):
     engine_host_code_allowed = Attribute(bool, False, "Accepted: plans hold no code.")
     temporary_directory = Attribute(None, None, "Accepted.")
     tempfile_control_flags = Attribute(int, (1 << len(enums.TempfileControlFlag)) - 1, "Accepted.")
+    dla_workspace_allocation_strategy = Attribute(enums.DLAWorkspaceAllocationStrategy,
+                                                  enums.DLAWorkspaceAllocationStrategy.DEFAULT, "Accepted.")
+    defer_weights_loading = Attribute(bool, False, "Accepted: weights are read when they are wanted.")
     DLA_core = Fixed(-1)
     num_DLA_cores = Fixed(0)
 
@@ -51,6 +55,13 @@ class Runtime(NoOpContext):
             return engine
         except PolygraphyException as error:
             return report(self, error)
+
+    engine_header_size = Fixed(HEADER_SIZE, "Bytes that get_engine_validity() needs at least; where there are more, it looks "
+                                            "at all of them.")
+
+    def get_engine_validity(self, buffer):
+        """(EngineValidity, mask of EngineInvalidityDiagnostics): whether the plan can be opened, and if not, why."""
+        return validity_of(bytes(buffer))
 
     def load_runtime(self, path):
         """There is one runtime only."""
@@ -179,12 +190,33 @@ class ICudaEngine(Bindings, NoOpContext):
             return report(self, "the plan has no weights: a Refitter gives it some")
         context = IExecutionContext(self)
         context._config = strategy if isinstance(strategy, IRuntimeConfig) else IRuntimeConfig(strategy)
+        cache = context._config.get_runtime_cache()
+        for shapes in cache._shapes if cache is not None else ():
+            context._plan_for(shapes)
         self._contexts.add(context)
         return context
 
     def create_execution_context_without_device_memory(self):
         """The same."""
         return self.create_execution_context()
+
+    weights_loaded = Fixed(True, "Weights are where they are in the plan.")
+
+    def create_weights_manager(self):
+        """None: weights lie in the plan, and are not moved."""
+        return report(self, "weights lie in the plan: there is none to manage them")
+
+    def load_weights(self, blob):
+        """They are there."""
+        return True
+
+    def load_weights_async(self, stream_reader, stream):
+        """Likewise."""
+        return True
+
+    def unload_weights(self):
+        """False: they stay."""
+        return report(self, "weights lie in the plan and stay there") or False
 
     def create_engine_inspector(self):
         from assay.tensorrt.inspector import EngineInspector

@@ -2,6 +2,7 @@
 
 from assay.tensorrt.layer_enums import *  # noqa: F403
 from assay.tensorrt.layer_enums import _Enum
+from assay.tensorrt.rtx_enums import *  # noqa: F403
 
 
 class DataType(_Enum):

@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import NoOpContext
-from assay.tensorrt.enums import APILanguage, ExecutionContextAllocationStrategy, SerializationFlag
+from assay.tensorrt.enums import APILanguage, SerializationFlag
 
 
 class InterfaceInfo:
@@ -142,19 +142,6 @@ class IStreamWriter(IVersionedInterface):
 
     def write(self, data):
         raise NotImplementedError
-
-
-class IRuntimeConfig(NoOpContext):
-    """How memory of a context is asked for; here it is the process's, whatever is said."""
-
-    def __init__(self, strategy=None) -> None:
-        self._strategy = strategy or ExecutionContextAllocationStrategy.STATIC
-
-    def set_execution_context_allocation_strategy(self, strategy) -> None:
-        self._strategy = ExecutionContextAllocationStrategy(strategy)
-
-    def get_execution_context_allocation_strategy(self):
-        return self._strategy
 
 
 class ISerializationConfig(NoOpContext):

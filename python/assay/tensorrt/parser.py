@@ -7,6 +7,7 @@ import re
 from assay import _native
 from assay.tensorrt.dims import NoOpContext
 from assay.tensorrt.enums import DataType, ErrorCode, OnnxParserFlag, PluginFieldType, TensorRTPhase
+from assay.tensorrt.generations import IS_STRICT
 from assay.tensorrt.initializers import ModelInParts
 from assay.tensorrt.layers import OnnxLayer
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
@@ -193,7 +194,7 @@ class OnnxParser(ModelInParts, NoOpContext):
         graph = import_onnx(native)
         network = self.network
         network._parsed = graph
-        if graph.name:
+        if graph.name and not IS_STRICT:  # the newest generation leaves the network its own
             network.name = graph.name
         known = {}
         for tensor in graph.inputs:

@@ -58,6 +58,10 @@ class IExprBuilder:
     def constant(self, value):
         return IDimensionExpr(value)
 
+    def declare_size_tensor(self, output_index, opt, upper):
+        """The size of an output that the plugin itself decides in a run: not known before, at most `upper`."""
+        return IDimensionExpr(-1)
+
     def operation(self, op, first, second):
         if not first.is_constant() or not second.is_constant():
             return IDimensionExpr(-1)
@@ -355,6 +359,11 @@ _REGISTRY = IPluginRegistry()
 def get_plugin_registry():
     """The registry of the process."""
     return _REGISTRY
+
+
+def get_builder_plugin_registry(engine_capability=None):
+    """There is one registry."""
+    return get_plugin_registry()
 
 
 def init_libnvinfer_plugins(logger, namespace):

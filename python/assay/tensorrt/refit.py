@@ -22,6 +22,10 @@ class Refitter(NoOpContext):
     max_threads = Attribute(int, 1, "Accepted.")
     weights_validation = Attribute(bool, True, "Accepted.")
 
+    def release_refit_resources(self) -> bool:
+        """There are none between two calls."""
+        return True
+
     def __init__(self, engine, logger) -> None:
         from assay.graphsurgeon import import_onnx
 

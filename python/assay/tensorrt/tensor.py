@@ -5,6 +5,7 @@ from __future__ import annotations
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, TensorFormat, TensorLocation
+from assay.tensorrt.generations import IS_STRICT
 from assay.tensorrt.logger import note, say
 
 
@@ -76,9 +77,14 @@ class ITensor:
         """The dims; -1 for open ones."""
         if self._shape is not None:
             return Dims(self._shape)
-        dims = self._network._inferred(self)[1]
+        try:
+            dims, reason = self._network._inferred(self)[1], "its layer does not fit its inputs"
+        except PolygraphyException as error:  # of a layer that cannot be drawn
+            if not IS_STRICT:
+                raise
+            dims, reason = None, str(error)
         if dims is None:
-            say(self._network.logger, f"the shape of the tensor `{self._name}` cannot be told: its layer does not fit its inputs")
+            say(self._network.logger, f"the shape of the tensor `{self._name}` cannot be told: {reason}")
             raise RuntimeError(f"Could not get tensor shape: that of the tensor `{self._name}` cannot be told")
         return Dims(dims)
 

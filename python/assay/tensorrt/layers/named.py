@@ -1,7 +1,5 @@
 """Layers that have their names and attributes here, and cannot be added: networks refuse them with the reason."""
 
-from assay.exception import PolygraphyException
-from assay.tensorrt import enums
 from assay.tensorrt.arguments import Setting, Shape
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer
@@ -25,26 +23,6 @@ class IDynamicQuantizeLayer(ILayer):
     block_shape = Setting(Shape, "Likewise, for each axis.")
     to_type = Setting(DataType, "The type of the output.")
     scale_type = Setting(DataType, "The type of the scales.")
-
-
-class IMoELayer(ILayer):
-    """Experts that are chosen for each token."""
-
-    _TYPE, _WORD = LayerType.MOE, "MoE"
-
-    activation_type = Setting(enums.MoEActType, "The function of the experts.")
-    quantization_to_type = Setting(DataType, "The type in which they compute.")
-    quantization_block_shape = Setting(Shape, "How many elements have a scale.")
-    dyn_q_output_scale_type = Setting(DataType, "The type of the scales.")
-    swiglu_param_limit = Setting(float, "The greatest value.")
-    swiglu_param_alpha = Setting(float, "The factor of the gate.")
-    swiglu_param_beta = Setting(float, "What is added to it.")
-
-    def _refuse(self, *args, **kwargs):
-        """Refused, as the layer is."""
-        raise PolygraphyException("mixtures of experts are not there")
-
-    set_gated_weights = set_gated_biases = set_quantization_static = set_quantization_dynamic_dbl_q = set_swiglu_params = _refuse
 
 
 class IAttentionBoundaryLayer(ILayer):

@@ -4,6 +4,7 @@ from assay.exception import PolygraphyException
 from assay.tensorrt import enums
 from assay.tensorrt.arguments import Setting
 from assay.tensorrt.enums import DataType, LayerType
+from assay.tensorrt.generations import IS_STRICT
 from assay.tensorrt.layers.base import ILayer, SimpleLayer, axes_of
 
 
@@ -132,6 +133,10 @@ class IMatrixMultiplyLayer(ILayer):
 
     def _emit(self, emitter):
         vector = enums.MatrixOperation.VECTOR
+        batches = [len(each.shape) - (1 if op == vector else 2) for each, op in zip(self._inputs, (self.op0, self.op1))]
+        if batches[0] != batches[1]:
+            raise PolygraphyException(f"`{self.name}`: factors of {batches[0]} and {batches[1]} dims before their matrices or "
+                                      "vectors")
         a, b = (self._operand(emitter, *each) for each in zip(self._inputs, (self.op0, self.op1)))
         if self.op0 == vector:
             a = emitter.node(self, "Unsqueeze", [a, emitter.constant([-2])])
@@ -178,7 +183,8 @@ class INormalizationLayer(ILayer):
             self._WORD = "NormalizationV2"
         super().__init__(network, index, [input, scale, bias])
         self.axes, self.epsilon, self.num_groups = axesMask, 1e-5, 1
-        self.compute_precision = DataType.FLOAT
+        if not IS_STRICT:  # of older generations
+            self.compute_precision = DataType.FLOAT
         self._is_v2 = is_v2
 
     def _emit(self, emitter):
