@@ -7,6 +7,8 @@ Warm-up and duration are cut to a tenth of a second where a line leaves them to 
 import json
 import os
 import pathlib
+import re
+import subprocess
 import sys
 import unittest
 
@@ -17,6 +19,13 @@ from onnx import TensorProto, helper, numpy_helper
 
 PROGRAM = pathlib.Path(sys.argv.pop(1)).resolve()
 SHORT = ("--duration=0.05", "--warmUp=20")
+# What trtexec 11 has beyond trtexec 10.
+NEWEST = """loadRefOutputs refPair accuracyAlgorithm accuracyThreshold tuneBuildRoutes tuneBuildRouteFile tuningSearch
+tuningCacheFile tuningTimeOut setBuildRoute helpBuildRoute saveAllEngines dryRun remoteAutoTuningConfig timeDeserialize timeRefit
+dumpRefit dumpRawBindingsToFile dumpOptimizationProfile saveAllDebugTensors markUnfusedTensorsAsDebugTensors getPlanVersionOnly
+monitorMemory asyncFileReader tempdir tempfileControls stripAllWeights leanDLLPath staticPlugins dynamicPlugins
+setPluginsToSerialize enablePluginOverride ignoreParsedPluginLibs runtimePlatform tilingOptimizationLevel l2LimitForTiling
+decomposableAttentions cpuOnly consistency layerDeviceTypes buildDLAStandalone adjustForDLA reportCapabilityDLA""".split()
 PROFILE = ("--minShapes=x:0:1x1x28x28", "--optShapes=x:0:4x1x28x28", "--maxShapes=x:0:16x1x28x28")
 SHAPES = "--shapes=x:0:4x1x28x28"
 
@@ -175,6 +184,15 @@ class TrtexecTest(InFolder):
             np.testing.assert_array_equal(array.ravel(), raw)
             self.assertAlmostEqual(tensor["statistics"]["max"], float(array.max()))
         self.trtexec("--onnx=model.onnx", SHAPES, "--saveAllDebugTensors=png", *SHORT, status=2)
+
+    def test_all_names_are_known(self):
+        self.assertEqual(len(NEWEST), 43)
+        done = subprocess.run([PROGRAM, "bench", "--help"], capture_output=True, text=True, check=True)
+        names = set(re.findall(r"--(\w+)", done.stdout))
+        unknown = [name for name in NEWEST if name not in names]
+        for name in unknown:  # those that are spelled so are not listed
+            done = subprocess.run(["./trtexec", "--" + name, "--onnx=none.onnx"], capture_output=True, text=True)
+            self.assertNotIn("unknown option", done.stderr, name)
 
     def test_weights_are_stripped(self):
         self.trtexec("--onnx=./model.onnx", *PROFILE, "--saveEngine=whole.plan", "--buildOnly")

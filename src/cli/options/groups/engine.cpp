@@ -148,11 +148,14 @@ OptionGroup engine_run_group() {
     const std::string_view name = canonical_name(row);
     return is_calibration(name) || name == "--weights" || name == kUnfused;
   });
+  // Values inside of layers are told as absent, so what is left are those between them.
+  group.spellings.push_back({.option = kUnfused, .words = {"--onnx-outputs", "mark", "all"}});
   return group;
 }
 
 OptionGroup engine_convert_group() {
   OptionGroup group = engine_run_group();
+  std::erase_if(group.spellings, [](const auto& spelling) { return spelling.option == kUnfused; });
   group.spellings.push_back({.option = "--pooled-outputs", .reason = "engines keep their outputs so anyway"});
   group.rows.push_back(refused({kScript}, Arity::one));
   group.rows.push_back(refused({kUnfused}, Arity::flag));

@@ -66,9 +66,7 @@ OptionGroup output_group() {
                .metavar = "NAME",
                .help = "the same as --onnx-exclude-outputs"},
           },
-      .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}},
-                    // Values inside of layers are told as absent, so what is left are those between them.
-                    {.option = "--mark-unfused-tensors-as-debug-tensors", .words = {"--onnx-outputs", "mark", "all"}}},
+      .spellings = {{.option = "--mark-all", .words = {"--onnx-outputs", "mark", "all"}}},
   };
 }
 

@@ -71,7 +71,7 @@ void infer_linear_attention(Infer& node) {
 // The recurrence of one head of keys of one sequence.
 class Head {
  public:
-  Head(uint64_t key, uint64_t value) : key_(key), value_(value), state_(key * value) {}
+  Head(uint64_t key, uint64_t value) : value_(value), state_(key * value) {}
 
   std::span<double> state() { return state_; }
 
@@ -98,7 +98,7 @@ class Head {
   }
 
  private:
-  uint64_t key_, value_;
+  uint64_t value_;
   std::vector<double> state_;
 };
 
