@@ -15,6 +15,7 @@ import signal
 import sys
 import traceback
 
+import host_tensorflow
 import host_tensorrt
 from host_messages import (COMPARE, DATA, DONE, END, LIST, LOAD_DATA, MAKE_EXECUTION, MATCH, MATCHED, NEXT_DATA,
                            POSTPROCESS, PREPARE, REFUSE, REPLACE, REPLACED, RUN, SCORE, SCORED, UNSUPPORTED, USAGE,
@@ -89,7 +90,7 @@ class Scripts:
 class Host:
     def __init__(self):
         self.scripts, self.loaders, self.path = Scripts(), [], ""
-        self.session = None  # of the user's TensorRT
+        self.session, self.library = None, "TensorRT"  # of the user's TensorRT or TensorFlow
 
     def answer(self, kind, reader):
         handlers = {LOAD_DATA: self.load_data, NEXT_DATA: self.next_data, POSTPROCESS: self.postprocess,
@@ -102,12 +103,14 @@ class Host:
             return failure(fault)
         except BaseException as error:  # SystemExit too: a script must not end the process
             if kind in OF_TENSORRT:
-                return failure(Fault(UNSUPPORTED, f"TensorRT failed: {summary(error)}", user_traceback(error)))
+                return failure(Fault(UNSUPPORTED, f"{self.library} failed: {summary(error)}", user_traceback(error)))
             line = f"the script `{self.path}` failed{place_in(self.path, error)}: {summary(error)}"
             return failure(Fault(USAGE, line, user_traceback(error)))
 
     def prepare(self, reader):
-        self.session = host_tensorrt.Session(host_tensorrt.Request(reader))
+        request = host_tensorrt.Request(reader)
+        self.library = "TensorFlow" if request.backend == "tf" else "TensorRT"
+        self.session = (host_tensorflow if request.backend == "tf" else host_tensorrt).Session(request)
         return self.session.prepared()
 
     def run(self, reader):

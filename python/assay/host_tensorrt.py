@@ -25,7 +25,7 @@ class Request:
     """What the message `prepare` says."""
 
     def __init__(self, reader):
-        reader.text()  # the backend
+        self.backend = reader.text()
         self.threads = reader.number()
         for _ in range(3):
             reader.number()  # limits

@@ -34,9 +34,10 @@ bool is_model_file(const fs::path& path) {
   return is_file(path) && (to_lower(path.extension().string()) == ".onnx" || onnx::is_text_file(path.string()));
 }
 
-// A folder of TensorFlow is one model.
+// A folder of TensorFlow, with a SavedModel or a checkpoint, is one model.
 bool is_folder_of_models(const std::string& path) {
-  return is_folder(path) && !is_there(fs::path(path) / "saved_model.pb");
+  const auto has = [&](std::string_view name) { return is_there(fs::path(path) / name); };
+  return is_folder(path) && !has("saved_model.pb") && !has("saved_model.pbtxt") && !has("checkpoint");
 }
 
 std::vector<std::string> models_in(const std::string& folder) {

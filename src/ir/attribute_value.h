@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,5 +17,8 @@ using AttributeValue =
 
 // Nothing for tensors, graphs, types and references.
 std::optional<AttributeValue> attribute_value(const Model& model, const Attribute& attribute);
+
+// An attribute of a node of the model, with a name and a value.
+Attribute make_attribute(Model& model, std::string_view name, const AttributeValue& value);
 
 }  // namespace assay::ir

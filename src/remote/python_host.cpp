@@ -16,7 +16,8 @@ constexpr double kGraceSeconds = 1;  // for the exit handlers of scripts
 constexpr std::string_view kBootstrap =
     "import sys, types\n"
     "if sys.path[:1] == ['']: del sys.path[0]\n"
-    "names = 'host_messages', 'host_tensorrt_package', 'host_tensorrt_build', 'host_tensorrt', 'assay_host'\n"
+    "names = 'host_messages', 'host_tensorrt_package', 'host_tensorrt_build', 'host_tensorrt', "
+    "'host_tensorflow', 'assay_host'\n"
     "for number, name in enumerate(names, 4):\n"
     "    module = sys.modules[name] = types.ModuleType(name)\n"
     "    module.SOCKET = 3\n"
@@ -58,8 +59,9 @@ std::unique_ptr<RemoteProcess> start_python_host(const PythonOptions& options) {
   const Launch launch = {.program = program, .arguments = {"-c", std::string(kBootstrap)}};
   std::vector<Descriptor> memories;
   std::vector<int> sources;
-  for (const std::string_view source : {host_messages_source(), host_tensorrt_package_source(),
-                                        host_tensorrt_build_source(), host_tensorrt_source(), host_source()}) {
+  for (const std::string_view source :
+       {host_messages_source(), host_tensorrt_package_source(), host_tensorrt_build_source(), host_tensorrt_source(),
+        host_tensorflow_source(), host_source()}) {
     memories.push_back(source_memory(source));
     sources.push_back(memories.back().number());
   }

@@ -17,6 +17,7 @@
 #include "onnx/load.h"
 #include "ops/write_types.h"
 #include "tasks/network_script.h"
+#include "tensorflow/import/import.h"
 #include "tensorflow/read.h"
 
 namespace assay::tasks {
@@ -28,7 +29,9 @@ constexpr std::string_view kOnlyRun =
     "only `run`, `bench`, `profile` and `inspect model` take plans of the engine, and only `inspect model` engines of "
     "TensorRT";
 constexpr std::string_view kNetworkScript = "trt-network-script";
-constexpr std::string_view kExportTensorFlow = "TensorFlow models are not supported; export the model to ONNX";
+constexpr std::string_view kNoGraph = "it is no graph of TensorFlow";
+constexpr std::string_view kExportTensorFlow =
+    "of TensorFlow's models, frozen graphs, SavedModels and TFLite files are read; export it as one of them";
 
 // The kind of a file by its name, and the reason for which it cannot be loaded, if there is one.
 struct ModelKind {
@@ -41,8 +44,8 @@ constexpr std::array kModelKinds = {
     ModelKind{".engine", "engine", kOnlyRun},
     ModelKind{".plan", "engine", kOnlyRun},
     ModelKind{".py", kNetworkScript, ""},
-    ModelKind{".pb", "frozen", kExportTensorFlow},
-    ModelKind{".graphdef", "frozen", kExportTensorFlow},
+    ModelKind{".pb", "frozen", kNoGraph},
+    ModelKind{".graphdef", "frozen", kNoGraph},
     ModelKind{".hdf5", "keras", kExportTensorFlow},
     ModelKind{"", "ckpt", kExportTensorFlow},
     ModelKind{".uff", "uff", "UFF models are not supported"},
@@ -88,6 +91,17 @@ Diagnostics findings_of(const ir::Model& model) {
   return findings;
 }
 
+// A model of TensorFlow, made of ONNX's operators.
+LoadedModel load_tensorflow(const ModelSource& source, Observer& observer) {
+  observer.info("Loading model: " + printable(absolute_path(source.path).lexically_normal().string()));
+  const Stopwatch loading;
+  ir::Model model =
+      tensorflow::import_model(source.path, {.signature = source.signature, .outputs = source.graph_outputs});
+  observer.on_loaded(model, source.path);
+  Diagnostics findings = findings_of(model);
+  return {std::move(model), std::move(findings), loading.seconds()};
+}
+
 }  // namespace
 
 bool is_engine_file(const ModelSource& source) {
@@ -98,14 +112,15 @@ bool is_engine_file(const ModelSource& source) {
 
 bool is_tensorflow_model(const ModelSource& source) {
   if (source.model != nullptr || source.path.empty() || source.path == "-") return false;
-  return (source.type.empty() || source.type == "frozen") && tensorflow::is_model(source.path);
+  if (source.type == "frozen" || source.type == "ckpt") return is_there(source.path);
+  return source.type.empty() && tensorflow::is_model(source.path);
 }
 
 fs::path runnable_path(const ModelSource& source) {
   const bool is_text = to_lower(fs::path(source.path).extension().string()) == ".onnxtxt";
   const bool is_elsewhere = !source.external_folder.empty() || source.ignore_external_data;
-  const bool is_other =
-      source.model != nullptr || source.path == "-" || is_text || is_elsewhere || is_network_script(source);
+  const bool is_other = source.model != nullptr || source.path == "-" || is_text || is_elsewhere ||
+                        is_network_script(source) || is_tensorflow_model(source);
   return is_other ? "" : source.path;
 }
 
@@ -134,6 +149,12 @@ void add_plan_shapes(const std::string& plan, const exec::Settings& settings, st
 LoadedModel load_model(const ModelSource& source, Observer& observer) {
   check_cancelled(observer);
   if (source.model != nullptr) return {source.model->copy(), findings_of(*source.model), 0};
+  if (is_tensorflow_model(source)) return load_tensorflow(source, observer);
+  if (!source.signature.empty() || !source.graph_outputs.empty()) {
+    fail(ErrorCode::usage,
+         "`{}` is no model of TensorFlow, of which a signature or outputs of the graph could be chosen",
+         printable(source.path));
+  }
   if (is_network_script(source)) return load_network_script(source.path, source.python, observer);
   refuse_other_kinds(source.path, source.type);
   observer.info("Loading model: " +

@@ -15,12 +15,14 @@ namespace assay::tasks {
 
 // The model that a task is about: a file, or one in memory, which no task changes.
 struct ModelSource {
-  std::string path;                       // `-`: standard input; for a model in memory: its name in messages
-  const ir::Model* model = nullptr;       // in memory: nothing is read
-  std::string type;                       // `onnx`, `engine`, ..., overriding the path; empty: decided by the path
-  std::filesystem::path external_folder;  // of weights in files; empty: the model's own folder
-  bool ignore_external_data = false;      // weights in other files are not read
-  std::string python;                     // that runs a network script; empty: that of VIRTUAL_ENV or PATH
+  std::string path;                        // `-`: standard input; for a model in memory: its name in messages
+  const ir::Model* model = nullptr;        // in memory: nothing is read
+  std::string type;                        // `onnx`, `engine`, ..., overriding the path; empty: decided by the path
+  std::filesystem::path external_folder;   // of weights in files; empty: the model's own folder
+  bool ignore_external_data = false;       // weights in other files are not read
+  std::string signature;                   // of a SavedModel or a TFLite file; empty: the usual one
+  std::vector<std::string> graph_outputs;  // of a graph of TensorFlow: the values that are to be its outputs
+  std::string python;                      // that runs a network script; empty: that of VIRTUAL_ENV or PATH
   bool is_given() const { return model != nullptr || !path.empty(); }
 };
 

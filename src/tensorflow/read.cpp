@@ -21,11 +21,6 @@ void note(results::TensorFlowListing& listing, std::string message) {
       {.severity = Severity::warning, .code = "tensorflow", .node = {}, .message = std::move(message)});
 }
 
-bool is_tflite(Bytes bytes) {
-  return bytes.size() >= 8 &&
-         std::string_view(reinterpret_cast<const char*>(bytes.data()) + 4, kMagic.size()) == kMagic;
-}
-
 bool is_named_as_graph(const fs::path& path) {
   const std::string extension = to_lower(path.extension().string());
   return extension == ".pb" || extension == ".graphdef";
@@ -57,6 +52,23 @@ results::TensorFlowListing read_folder(const fs::path& folder) {
 
 }  // namespace
 
+bool is_tflite(Bytes bytes) {
+  return bytes.size() >= 8 &&
+         std::string_view(reinterpret_cast<const char*>(bytes.data()) + 4, kMagic.size()) == kMagic;
+}
+
+fs::path saved_model_folder(const fs::path& path) {
+  if (is_folder(path)) {
+    if (is_file(path / "saved_model.pb")) return path;
+    if (!is_file(path / "saved_model.pbtxt")) {
+      fail(ErrorCode::unsupported, "the folder has no SavedModel; of checkpoints alone only TensorFlow makes a model");
+    }
+    fail(ErrorCode::unsupported, "a SavedModel in text form is not read: TensorFlow writes it anew");
+  }
+  if (path.filename() != "saved_model.pb") return {};
+  return path.parent_path().empty() ? fs::path(".") : path.parent_path();
+}
+
 bool is_model(const fs::path& path) {
   if (is_folder(path)) return is_file(path / "saved_model.pb") || is_file(path / "saved_model.pbtxt");
   if (!is_file(path)) return false;
@@ -65,24 +77,19 @@ bool is_model(const fs::path& path) {
 }
 
 results::TensorFlowListing read_model(const fs::path& path) {
-  return with_frame(
-      [&] { return fmt::format("loading `{}`", printable(path.string())); },
-      [&] {
-        if (is_folder(path) && !is_file(path / "saved_model.pb")) {
-          fail(ErrorCode::unsupported, "a SavedModel in text form is not read: TensorFlow writes it anew");
-        }
-        results::TensorFlowListing listing;
-        if (is_folder(path)) {
-          listing = read_folder(path);
-        } else if (path.filename() == "saved_model.pb") {
-          listing = read_folder(path.parent_path().empty() ? fs::path(".") : path.parent_path());
-        } else {
-          const auto file = MappedFile::open(path);
-          listing = is_tflite(file->bytes()) ? read_tflite(file->bytes()) : read_frozen_graph(file->bytes());
-        }
-        listing.path = path.string();
-        return listing;
-      });
+  return with_frame([&] { return fmt::format("loading `{}`", printable(path.string())); },
+                    [&] {
+                      results::TensorFlowListing listing;
+                      if (const fs::path folder = saved_model_folder(path); !folder.empty()) {
+                        listing = read_folder(folder);
+                      } else {
+                        const auto file = MappedFile::open(path);
+                        listing =
+                            is_tflite(file->bytes()) ? read_tflite(file->bytes()) : read_frozen_graph(file->bytes());
+                      }
+                      listing.path = path.string();
+                      return listing;
+                    });
 }
 
 }  // namespace assay::tensorflow

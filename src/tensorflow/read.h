@@ -11,6 +11,12 @@ namespace assay::tensorflow {
 // True for a TFLite file, by its content, the folder of a SavedModel, and a graph by the name of its file.
 bool is_model(const std::filesystem::path& path);
 
+// True for a TFLite file, by its first bytes.
+bool is_tflite(Bytes bytes);
+// The folder of a SavedModel that a path means, which may be its `saved_model.pb`; empty: it means none. Error
+// (unsupported) for one in text form.
+std::filesystem::path saved_model_folder(const std::filesystem::path& path);
+
 // Error (parse): the file is damaged. What is wrong in an intact one becomes findings.
 results::TensorFlowListing read_model(const std::filesystem::path& path);
 

@@ -6,30 +6,13 @@
 #include "base/text.h"
 #include "tensorflow/flat_buffer.h"
 #include "tensorflow/read.h"
+#include "tensorflow/tflite_schema.h"
 
 namespace assay::tensorflow {
 namespace {
 
-// Numbers of fields in the schema of TFLite.
-namespace model {
-enum : unsigned { version, operator_codes, subgraphs, description, buffers, metadata_buffer, metadata, signatures };
-}
-namespace code {
-enum : unsigned { short_builtin, custom, version, builtin };
-}
-namespace subgraph {
-enum : unsigned { tensors, inputs, outputs, operators, name };
-}
-namespace tensor_field {
-enum : unsigned { shape, type, buffer, name, quantization, is_variable, sparsity, shape_signature };
-}
-namespace op_field {
-enum : unsigned { opcode, inputs, outputs };
-}
-constexpr unsigned kScales = 2;
 constexpr uint64_t kMostListed = uint64_t{1} << 23;  // one vector or text may be listed by many tables
 constexpr uint64_t kTextShare = 16;                  // bytes of a text that count as one listed thing
-constexpr uint32_t kCustom = 32;
 
 class TfliteReader {
  public:
@@ -100,7 +83,7 @@ class TfliteReader {
     }
     add_constant(file_.scalar<uint32_t>(table, tensor_field::buffer, 0), info);
     if (const uint64_t at = file_.field(table, tensor_field::quantization); at != 0) {
-      const uint64_t scales = file_.vector(file_.follow(at), kScales, 4).count;
+      const uint64_t scales = file_.vector(file_.follow(at), quantization::scale, 4).count;
       listing_.quantized_tensors += scales == 1 ? 1 : 0;
       listing_.quantized_by_axis += scales > 1 ? 1 : 0;
     }

@@ -16,13 +16,18 @@ namespace {
 
 constexpr std::string_view kFileName = "openvino";
 
+std::string any_name(const Library& library, const Port& port) {
+  char* text = nullptr;
+  library.check(library.api().ov_port_get_any_name(&port, &text));
+  std::string name = text;
+  library.api().ov_free(text);
+  return name;
+}
+
 exec::Port file_port(const Library& library, const Port& made) {
   const Api& api = library.api();
   exec::Port port;
-  char* text = nullptr;
-  library.check(api.ov_port_get_any_name(&made, &text));
-  port.name = text;
-  api.ov_free(text);
+  port.name = any_name(library, made);
   exec::PortType& type = port.type.emplace();
   ElementType element{};
   library.check(api.ov_port_get_element_type(&made, &element));
@@ -60,10 +65,18 @@ size_t place_of(const std::vector<exec::Port>& ports, std::string_view name) {
   return static_cast<size_t>(found - ports.begin());
 }
 
+// An output may have several names, of which the signature has one.
+std::string name_of_output(const Library& library, const CompiledModel& compiled, const std::string& name) {
+  Port* made = nullptr;
+  if (library.api().ov_compiled_model_output_by_name(&compiled, name.c_str(), &made) != 0) return name;
+  const Owned<Port> port(made, library.api().ov_output_const_port_free);
+  return any_name(library, *port);
+}
+
 class FileExecution final : public exec::Execution {
  public:
   FileExecution(const Library& library, const exec::Signature& signature, const CompiledModel& compiled)
-      : library_(library), api_(library.api()), signature_(signature) {
+      : library_(library), api_(library.api()), signature_(signature), compiled_(compiled) {
     InferRequest* made = nullptr;
     library_.check(api_.ov_compiled_model_create_infer_request(&compiled, &made));
     request_ = {made, api_.ov_infer_request_free};
@@ -94,9 +107,9 @@ class FileExecution final : public exec::Execution {
   }
 
   tensor::Datum result(const std::string& name) const {
+    const size_t place = place_of(signature_.outputs, name_of_output(library_, compiled_, name));
     OvTensor* made = nullptr;
-    library_.check(
-        api_.ov_infer_request_get_output_tensor_by_index(request_.get(), place_of(signature_.outputs, name), &made));
+    library_.check(api_.ov_infer_request_get_output_tensor_by_index(request_.get(), place, &made));
     const Owned<OvTensor> tensor(made, api_.ov_tensor_free);
     return to_tensor(library_, tensor.get());
   }
@@ -104,6 +117,7 @@ class FileExecution final : public exec::Execution {
   const Library& library_;
   const Api& api_;
   const exec::Signature& signature_;
+  const CompiledModel& compiled_;
   Owned<InferRequest> request_{nullptr, nullptr};
   exec::BoundOutputs bound_;
   double seconds_ = 0;

@@ -42,6 +42,19 @@ void Library::load(Function*& function, const char* name) {
   fail(ErrorCode::backend, "`{}` is not OpenVINO's C library, or too old: it has no `{}`", shown, name);
 }
 
+void Library::load_ports() {
+  load(api_.ov_compiled_model_inputs_size, "ov_compiled_model_inputs_size");
+  load(api_.ov_compiled_model_input_by_index, "ov_compiled_model_input_by_index");
+  load(api_.ov_compiled_model_outputs_size, "ov_compiled_model_outputs_size");
+  load(api_.ov_compiled_model_output_by_index, "ov_compiled_model_output_by_index");
+  load(api_.ov_compiled_model_output_by_name, "ov_compiled_model_output_by_name");
+  load(api_.ov_port_get_any_name, "ov_port_get_any_name");
+  load(api_.ov_port_get_element_type, "ov_port_get_element_type");
+  load(api_.ov_port_get_partial_shape, "ov_port_get_partial_shape");
+  load(api_.ov_partial_shape_free, "ov_partial_shape_free");
+  load(api_.ov_output_const_port_free, "ov_output_const_port_free");
+}
+
 void Library::load_all() {
   load(api_.ov_get_openvino_version, "ov_get_openvino_version");
   load(api_.ov_version_free, "ov_version_free");
@@ -52,15 +65,7 @@ void Library::load_all() {
   load(api_.ov_core_read_model_from_memory_buffer, "ov_core_read_model_from_memory_buffer");
   load(api_.ov_core_compile_model, "ov_core_compile_model");
   load(api_.ov_model_free, "ov_model_free");
-  load(api_.ov_compiled_model_inputs_size, "ov_compiled_model_inputs_size");
-  load(api_.ov_compiled_model_input_by_index, "ov_compiled_model_input_by_index");
-  load(api_.ov_compiled_model_outputs_size, "ov_compiled_model_outputs_size");
-  load(api_.ov_compiled_model_output_by_index, "ov_compiled_model_output_by_index");
-  load(api_.ov_port_get_any_name, "ov_port_get_any_name");
-  load(api_.ov_port_get_element_type, "ov_port_get_element_type");
-  load(api_.ov_port_get_partial_shape, "ov_port_get_partial_shape");
-  load(api_.ov_partial_shape_free, "ov_partial_shape_free");
-  load(api_.ov_output_const_port_free, "ov_output_const_port_free");
+  load_ports();
   load(api_.ov_free, "ov_free");
   load(api_.ov_compiled_model_create_infer_request, "ov_compiled_model_create_infer_request");
   load(api_.ov_compiled_model_free, "ov_compiled_model_free");

@@ -36,6 +36,7 @@ class Library {
   template <typename Function>
   void load(Function*& function, const char* name);
   void load_all();
+  void load_ports();
   void check_version();
   void check_element_types() const;
 

@@ -14,6 +14,9 @@
 namespace assay::tasks {
 namespace {
 
+constexpr std::string_view kTensorFlow = "tf";
+constexpr std::string_view kTensorFlowReader = "openvino";
+
 // A plan takes the place of a model, for backends that have plans.
 std::map<size_t, std::string> plans_of(const RunRequest& request) {
   if (!is_engine_file(request.model)) return request.plans;
@@ -48,38 +51,52 @@ void save_model_of(const RunRequest& request, const ir::Model& model, Observer& 
   save_model(edited.model, request.save_onnx, request.save_onnx_options, observer);
 }
 
-}  // namespace
+// A model of TensorFlow is read by TensorFlow and OpenVINO themselves, in the place of a plan: second opinions on what
+// was imported. Values inside of it are only known by the names that they have here, and changes are made here alone.
+std::map<size_t, std::string> tensorflow_plans(const RunRequest& request) {
+  std::map<size_t, std::string> plans;
+  const bool is_as_it_is =
+      request.outputs.is_empty() && !request.converts_to_float16 && request.interface_types.empty();
+  const bool has_choice = !request.model.signature.empty() || !request.model.graph_outputs.empty();
+  for (size_t i = 0; is_as_it_is && i < request.backends.size(); ++i) {
+    const auto backend = exec::make_backend(request.backends[i]);
+    const bool reads = backend->name() == kTensorFlow || (backend->name() == kTensorFlowReader && !has_choice);
+    if (reads) plans.emplace(i, request.model.path);
+  }
+  return plans;
+}
 
-// A model of TensorFlow takes the place of a plan, for the backend that reads such files.
-void open_tensorflow(const RunRequest& request, RunSubject& subject, Observer& observer) {
-  constexpr std::string_view kReader = "openvino";
+// The choice among signatures and outputs, for those that read the model themselves.
+void set_choice(const ModelSource& model, exec::Settings& settings) {
+  if (!model.signature.empty()) settings.set("signature", {model.signature});
+  if (!model.graph_outputs.empty()) settings.set("tf-outputs", model.graph_outputs);
+}
+
+// Nothing is imported where all sides read the model themselves.
+void open_as_plan(const RunRequest& request, RunSubject& subject, Observer& observer) {
   const std::string& path = request.model.path;
-  for (size_t i = 0; i < request.backends.size(); ++i) {
-    if (exec::make_backend(request.backends[i])->name() != kReader) {
-      fail(ErrorCode::unsupported, "`{}` is a TensorFlow model: {} cannot run it, openvino may", printable(path),
-           request.backends[i]);
-    }
-    subject.plans.emplace(i, path);
-  }
-  if (request.converts_to_float16 || !request.save_onnx.empty() || !request.interface_types.empty()) {
-    fail(ErrorCode::usage, "`{}` is a TensorFlow model: it cannot be changed or saved", printable(path));
-  }
   observer.info("Loading model: " + printable(path));
   const Stopwatch loading;
   Diagnostics findings;
   const auto session =
-      exec::find_backend(request.backends.front(), request.session.search)->open_plan(path, request.session, findings);
+      exec::find_backend(request.backends.front(), request.session.search)->open_plan(path, subject.session, findings);
   subject.is_plan = true;
   subject.loaded = LoadedModel{stand_in_model(session->signature()), std::move(findings), loading.seconds()};
 }
 
 void open_model(const RunRequest& request, RunSubject& subject, Observer& observer) {
-  if (is_tensorflow_model(request.model)) return open_tensorflow(request, subject, observer);
-  subject.plans = plans_of(request);
+  const bool is_tensorflow = is_tensorflow_model(request.model);
+  subject.plans = is_tensorflow ? tensorflow_plans(request) : plans_of(request);
+  if (is_tensorflow) set_choice(request.model, subject.session.settings);
+  if (is_tensorflow && subject.plans.size() == request.backends.size() && request.save_onnx.empty()) {
+    return open_as_plan(request, subject, observer);
+  }
   subject.is_plan = subject.plans.size() == request.backends.size() && is_engine_file(request.model);
   subject.loaded = subject.is_plan ? load_plan_source(request.model, observer) : load_model(request.model, observer);
   if (subject.is_plan) add_plan_shapes(request.model.path, request.session.settings, subject.inputs.generated.shapes);
 }
+
+}  // namespace
 
 RunSubject open_subject(const RunRequest& request, Observer& observer) {
   RunSubject subject;

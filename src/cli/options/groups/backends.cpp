@@ -20,7 +20,6 @@ std::string_view without_dashes(std::string_view option) { return option.substr(
 
 // The backend that an option chooses; empty: none. Error (unsupported) for one that this build does not have.
 std::string backend_of(std::string_view option) {
-  if (option == "--tf") fail(ErrorCode::unsupported, "`{}`: {}", option, kNoTensorFlow);
   if (option == kPlan) return tasks::plan_backend();
   const auto choices = backend_choices();
   const bool is_known = option.starts_with("--") && std::ranges::find(choices, without_dashes(option)) != choices.end();
@@ -144,7 +143,9 @@ OptionGroup backend_group(bool takes_plans) {
                flag({"--engine", "--trt"},
                     "the built-in engine: operators merged, planned and tuned for this processor"),
                flag({"--tensorrt"}, "TensorRT, by the user's Python package (see --trt-package)"),
-               flag({"--tf"}, "TensorFlow", true),
+               flag({"--tf"},
+                    "TensorFlow, by the user's Python package; of TFLite files also ai_edge_litert or "
+                    "tflite_runtime"),
                {.names = {"--python"},
                 .metavar = "FILE",
                 .help = "the Python whose packages are used and that runs the user's scripts; default: the first "

@@ -30,7 +30,6 @@ constexpr std::string_view kOthersCalibrate = "only `convert --int8`, `run --int
 const std::vector<AbsentOption>& absent_options() {
   static const std::vector<AbsentOption> options = {
       {{kUnfused}, Arity::flag, kOnlyRunsTell},
-      {{"--freeze-graph"}, Arity::flag, kNoTensorFlow},
       {{"--tftrt"}, Arity::flag, kNoTensorFlow},
       {{"--use-tftrt"}, Arity::flag, kNoTensorFlow},
       {{"--xla"}, Arity::flag, kNoTensorFlow},
@@ -38,8 +37,6 @@ const std::vector<AbsentOption>& absent_options() {
       {{"--dynamic-op"}, Arity::flag, kNoTensorFlow},
       {{"--calibration-cache"}, Arity::one, kOthersCalibrate},
       {{"--weights"}, Arity::one},
-      {{"--ckpt"}, Arity::one, kNoTensorFlow},
-      {{"--save-pb"}, Arity::one, kNoTensorFlow},
       {{"--save-tensorboard"}, Arity::one, kNoTensorFlow},
       {{"--save-timeline"}, Arity::one, kNoTensorFlow},
       {{"--gpu-memory-fraction"}, Arity::one, kNoTensorFlow},
@@ -48,7 +45,6 @@ const std::vector<AbsentOption>& absent_options() {
       {{"--quantile"}, Arity::one, kOthersCalibrate},
       {{"--regression-cutoff"}, Arity::one, kOthersCalibrate},
       {{"--plugins"}, Arity::any},
-      {{"--tf-outputs"}, Arity::any, kNoTensorFlow},
       {{"--calib-base-cls", "--calibration-base-class"}, Arity::one, kOthersCalibrate},
       {{"--trt-config-postprocess-script", "--trt-cpps"}, Arity::one},
       {{"--trt-network-postprocess-script", "--trt-npps"}, Arity::any},

@@ -8,7 +8,9 @@ namespace assay::cli {
 OptionRow model_positional() {
   return {.names = {"model_file"},
           .metavar = "MODEL",
-          .help = "the model: an ONNX file, ONNX text (.onnxtxt), or `-` for standard input",
+          .help =
+              "the model: an ONNX file, ONNX text (.onnxtxt), a model of TensorFlow (a frozen graph, the folder of a "
+              "SavedModel, .tflite), or `-` for standard input",
           .is_file = true,
           .required = true};
 }
@@ -25,8 +27,9 @@ OptionRow models_positional(bool is_required) {
   row.required = is_required;
   row.arity = is_required ? Arity::one_or_more : Arity::any;
   row.help =
-      "the model: an ONNX file, ONNX text (.onnxtxt), or `-` for standard input; several of them, or a folder "
-      "of them, are taken one after the other";
+      "the model: an ONNX file, ONNX text (.onnxtxt), a model of TensorFlow (a frozen graph, the folder of a "
+      "SavedModel, .tflite), or `-` for standard input; several of them, or a folder of them, are taken one after the "
+      "other";
   return row;
 }
 
@@ -37,11 +40,21 @@ OptionGroup model_group() {
       .rows = {{.names = {"--model-type"},
                 .choices = {"onnx", "engine", "trt-network-script", "frozen", "keras", "ckpt", "uff", "caffe"},
                 .help = "the kind of the model, regardless of its name",
-                .details = "onnx, engine (by `run`) and trt-network-script, which needs the Python package, can be "
-                           "loaded; the other kinds are known so that they are refused with a reason."},
+                .details = "onnx, engine (by `run`), trt-network-script, which needs the Python package, and frozen, "
+                           "which is any model of TensorFlow, can be loaded; the other kinds are known so that they "
+                           "are refused with a reason."},
                {.names = {"--trt-network-func-name", "--trt-network-func"},
                 .metavar = "NAME",
-                .help = "the function of a network script (FILE.py) that draws the network; default: load_network"}},
+                .help = "the function of a network script (FILE.py) that draws the network; default: load_network"},
+               {.names = {"--signature"},
+                .metavar = "NAME",
+                .help = "the signature of a SavedModel or a TFLite file that names inputs and outputs; default: "
+                        "serving_default, or the only one"},
+               {.names = {"--tf-outputs"},
+                .arity = Arity::any,
+                .metavar = "NAME",
+                .help = "values of a graph of TensorFlow that are its outputs (node, or node:1); default: those of "
+                        "the signature, or those that nothing uses"}},
   };
 }
 
@@ -65,6 +78,8 @@ tasks::ModelSource model_source(const std::string& path, const Arguments& argume
           .type = arguments.value("--model-type"),
           .external_folder = arguments.value("--external-data-dir"),
           .ignore_external_data = arguments.flag("--ignore-external-data"),
+          .signature = arguments.value("--signature"),
+          .graph_outputs = arguments.values("--tf-outputs"),
           .python = library_search(arguments).python};
 }
 

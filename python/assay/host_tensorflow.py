@@ -1,0 +1,225 @@
+"""Runs models with the user's TensorFlow, for host.py: what a worker of the program answers about a session.
+
+TFLite files need an interpreter alone: that of TensorFlow, ai_edge_litert or tflite_runtime.
+"""
+
+import importlib
+import os
+import sys
+import time
+
+from host_messages import DONE, NUMBERS, PREPARED, RAN, UNSUPPORTED, USAGE, VALUE, Fault, Writer, load_numpy, summary, \
+    to_numpy
+from host_tensorrt import add_findings, write_ports
+
+INSTALL = "`pip install tensorflow` brings it; for TFLite files `pip install ai-edge-litert` is enough"
+NO_OUTPUTS = ("NoOp", "Assert", "Placeholder", "Const", "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault")
+LITE = "tensorflow.lite", "ai_edge_litert.interpreter", "tflite_runtime.interpreter"
+
+
+def import_quietly(name):
+    """A module; None: it is not installed."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is None or name.split(".")[0] != error.name.split(".")[0]:
+            raise
+        return None
+
+
+def load_tensorflow():
+    module = import_quietly("tensorflow")
+    if module is None:
+        raise Fault(UNSUPPORTED, f"the Python `{sys.executable}` has no package tensorflow; {INSTALL}")
+    return module
+
+
+def load_interpreter():
+    """The class, and what it is from."""
+    for name in LITE:
+        module = import_quietly(name.split(".")[0]) and import_quietly(name)
+        if module is not None:
+            return module.Interpreter, name.split(".")[0]
+    raise Fault(UNSUPPORTED, f"the Python `{sys.executable}` has no interpreter of TFLite files; {INSTALL}")
+
+
+def port(name, dtype, shape):
+    number = NUMBERS.get(str(dtype))
+    if number is None:
+        raise Fault(UNSUPPORTED, f"`{name}` is of type {dtype}, which ONNX does not have")
+    return name, number, tuple(-1 if size is None else int(size) for size in shape), False
+
+
+class Lite:
+    """A TFLite file and its interpreter."""
+
+    def __init__(self, request):
+        make, self.title = load_interpreter()
+        self.interpreter = make(model_path=request.path, num_threads=request.threads or None)
+        self.inputs = {detail["name"]: detail for detail in self.interpreter.get_input_details()}
+        self.outputs = {detail["name"]: detail for detail in self.interpreter.get_output_details()}
+        signature = request.last("signature")
+        if signature is not None:
+            self.rename(signature)
+        if request.last("save-pb") or request.last("freeze-graph"):
+            raise Fault(USAGE, "a TFLite file is no graph that could be frozen or saved")
+
+    def rename(self, signature):
+        known = self.interpreter.get_signature_list()
+        if signature not in known:
+            raise Fault(USAGE, f"the model has no signature `{signature}`, but: {', '.join(known)}")
+        runner = self.interpreter.get_signature_runner(signature)
+        self.inputs, self.outputs = runner.get_input_details(), runner.get_output_details()
+
+    def ports(self):
+        return [[port(name, detail["dtype"].__name__, detail.get("shape_signature", detail["shape"]))
+                 for name, detail in each.items()] for each in (self.inputs, self.outputs)]
+
+    def run(self, feeds, names):
+        for name, value in feeds.items():
+            detail = self.inputs[name]
+            if tuple(detail["shape"]) != value.shape:
+                self.interpreter.resize_tensor_input(detail["index"], value.shape)
+        self.interpreter.allocate_tensors()
+        for name, value in feeds.items():
+            self.interpreter.set_tensor(self.inputs[name]["index"], value)
+        start = time.perf_counter()
+        self.interpreter.invoke()
+        seconds = time.perf_counter() - start
+        return [self.interpreter.get_tensor(self.outputs[name]["index"]) for name in names], seconds
+
+
+class Graph:
+    """A graph of the first generation: frozen, or with a checkpoint."""
+
+    def __init__(self, request):
+        self.tf = load_tensorflow()
+        self.title = f"TensorFlow {self.tf.__version__}"
+        self.v1 = self.tf.compat.v1
+        self.graph = self.v1.Graph()
+        with self.graph.as_default():
+            self.session = self.v1.Session(graph=self.graph)
+            self.load(request)
+        self.inputs = [op.outputs[0] for op in self.graph.get_operations() if op.type == "Placeholder"]
+        self.outputs = self.chosen(request.settings.get("tf-outputs") or [])
+        if request.last("freeze-graph") or request.last("save-pb"):
+            self.freeze(request)
+
+    def load(self, request):
+        if os.path.isdir(request.path):
+            return self.load_checkpoint(request)
+        definition = self.v1.GraphDef()
+        try:
+            definition.ParseFromString(request.read(request.path))
+        except Exception as error:
+            raise Fault(USAGE, f"`{request.path}` is no frozen graph, or is damaged: {summary(error)}") from error
+        self.v1.import_graph_def(definition, name="")
+
+    def load_checkpoint(self, request):
+        name = request.last("ckpt")
+        prefix = os.path.join(request.path, name) if name else self.tf.train.latest_checkpoint(request.path)
+        if not prefix or not os.path.isfile(prefix + ".meta"):
+            raise Fault(USAGE, f"`{request.path}` has no checkpoint{f' `{name}`' if name else ''} with its graph (.meta)")
+        self.v1.train.import_meta_graph(prefix + ".meta", clear_devices=True).restore(self.session, prefix)
+
+    def chosen(self, names):
+        try:
+            named = [self.graph.get_tensor_by_name(name if ":" in name else f"{name}:0") for name in names]
+        except (KeyError, ValueError) as error:
+            raise Fault(USAGE, f"the graph has no such output: {summary(error)}") from error
+        if named:
+            return named
+        return [op.outputs[0] for op in self.graph.get_operations() if op.outputs and op.type not in NO_OUTPUTS and
+                not any(output.consumers() for output in op.outputs)]
+
+    def freeze(self, request):
+        names = [tensor.op.name for tensor in self.outputs]
+        frozen = self.v1.graph_util.convert_variables_to_constants(self.session, self.graph.as_graph_def(), names)
+        if request.last("save-pb"):
+            request.save("save-pb", frozen.SerializeToString())
+
+    def ports(self):
+        return [[port(tensor.name, tensor.dtype.base_dtype.name, tensor.shape if tensor.shape.rank is not None else ())
+                 for tensor in each] for each in (self.inputs, self.outputs)]
+
+    def run(self, feeds, names):
+        start = time.perf_counter()
+        values = self.session.run(names, feeds)
+        return values, time.perf_counter() - start
+
+
+class Saved:
+    """A SavedModel, by one of its signatures."""
+
+    def __init__(self, request):
+        self.tf = load_tensorflow()
+        self.title = f"TensorFlow {self.tf.__version__}"
+        try:
+            self.model = self.tf.saved_model.load(request.path)
+        except Exception as error:
+            raise Fault(USAGE, f"TensorFlow cannot load `{request.path}`: {summary(error)}") from error
+        known = list(self.model.signatures)
+        wanted = request.last("signature") or ("serving_default" if "serving_default" in known else "".join(known[:1]))
+        if wanted not in known:
+            raise Fault(USAGE, f"the model has no signature `{wanted}`, but: {', '.join(known)}")
+        self.function = self.model.signatures[wanted]
+        if request.settings.get("tf-outputs"):
+            raise Fault(UNSUPPORTED, "TensorFlow gives the outputs of a signature of a SavedModel, and no others")
+        if request.last("freeze-graph") or request.last("save-pb"):
+            self.freeze(request)
+
+    def freeze(self, request):
+        from tensorflow.python.framework import convert_to_constants
+        frozen = convert_to_constants.convert_variables_to_constants_v2(self.function)
+        if request.last("save-pb"):
+            request.save("save-pb", frozen.graph.as_graph_def().SerializeToString())
+
+    def ports(self):
+        inputs = self.function.structured_input_signature[1]
+        return [[port(name, spec.dtype.name, spec.shape if spec.shape.rank is not None else ())
+                 for name, spec in sorted(each.items())] for each in (inputs, self.function.structured_outputs)]
+
+    def run(self, feeds, names):
+        values = {name: self.tf.constant(value) for name, value in feeds.items()}
+        start = time.perf_counter()
+        found = self.function(**values)
+        results = [found[name].numpy() for name in names]
+        return results, time.perf_counter() - start
+
+
+def open_model(request):
+    if os.path.basename(request.path) == "saved_model.pb":
+        request.path = os.path.dirname(request.path)
+    if os.path.isfile(os.path.join(request.path, "saved_model.pb")) or \
+            os.path.isfile(os.path.join(request.path, "saved_model.pbtxt")):
+        return Saved(request)
+    if os.path.isfile(request.path):
+        with open(request.path, "rb") as file:
+            if file.read(8)[4:] == b"TFL3":
+                return Lite(request)
+    return Graph(request)
+
+
+class Session:
+    def __init__(self, request):
+        self.numpy = load_numpy()
+        self.model = open_model(request)
+
+    def prepared(self):
+        message = Writer(PREPARED).text(self.model.title)
+        for ports in self.model.ports():
+            write_ports(message, ports)
+        return add_findings(message.number(0), [])
+
+    def make_context(self):
+        return Writer(DONE)
+
+    def run(self, number, feeds, values):
+        """Messages of the values, and one about the run."""
+        arrays = {name: to_numpy(dtype, shape, memoryview(self.numpy.ascontiguousarray(flat)), 0, flat.nbytes)
+                  for name, (dtype, shape, flat) in feeds.items()}
+        results, seconds = self.model.run(arrays, values)
+        messages = [Writer(VALUE).text(name).datum(self.numpy.asarray(value), name)
+                    for name, value in zip(values, results)]
+        return [*messages, Writer(RAN).real(seconds).number(0)]

@@ -1,0 +1,119 @@
+"""`--tf`: the user's TensorFlow as a side, in frozen graphs, SavedModels, checkpoints and TFLite files. Without
+TensorFlow only refusals are tested."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+import numpy as np
+from in_folder import InFolder, run
+from tensorflow_import_test import frozen, lite, normal, saved
+from tensorflow_python import HAS_TENSORFLOW, PYTHON, QUIET, REASON
+
+ASSAY = os.environ["ASSAY"]
+NONE = """
+import sys
+sys.path[:] = [each for each in sys.path if "tensorflow" not in each]
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name.split(".")[0] in ("tensorflow", "ai_edge_litert", "tflite_runtime"):
+            raise ModuleNotFoundError("none", name=name)
+sys.meta_path.insert(0, Finder())
+"""
+CHECKPOINT = """
+import sys, tensorflow as tf
+v1 = tf.compat.v1
+with v1.Graph().as_default(), v1.Session() as session:
+    x = v1.placeholder(tf.float32, [2, 3], name="x")
+    w = v1.Variable(tf.fill([3, 4], 0.5), use_resource=False, name="w")
+    tf.nn.relu(tf.matmul(x, w), name="y")
+    session.run(v1.global_variables_initializer())
+    v1.train.Saver().save(session, sys.argv[1])
+"""
+KERAS = """
+import sys, keras
+keras.utils.set_random_seed(3)
+inputs = keras.Input((8, 8, 3))
+layer = keras.layers.Conv2D(4, 3, padding="same", activation="relu")(inputs)
+layer = keras.layers.BatchNormalization()(keras.layers.DepthwiseConv2D(3)(layer))
+outputs = keras.layers.Dense(5, activation="softmax")(keras.layers.GlobalAveragePooling2D()(layer))
+keras.Model(inputs, outputs).export(sys.argv[1], verbose=False)
+"""
+
+
+class Side(InFolder):
+    def fails(self, status, *words, env=None):
+        words = [str(word) for word in (ASSAY, *words)]
+        result = subprocess.run(words, capture_output=True, text=True, timeout=600, env=env)
+        self.assertEqual(result.returncode, status, result.stdout + result.stderr)
+        return result.stdout + result.stderr
+
+    def write(self, name, data):
+        path = self.path / name
+        path.write_bytes(data)
+        return path
+
+    def test_refusals(self):
+        folder = self.path / "packages"
+        folder.mkdir()
+        (folder / "sitecustomize.py").write_text(NONE)
+        bare = {**os.environ, "PYTHONPATH": str(folder)}
+        for path in (self.write("net.pb", frozen()), self.write("net.tflite", lite())):
+            told = self.fails(3, "run", path, "--tf", "--python", sys.executable, env=bare)
+            self.assertIn("`pip install tensorflow` brings", told)
+        self.save(tf_free_model(), "m.onnx")
+        told = self.fails(3, "run", self.path / "m.onnx", "--tf", "--python", sys.executable)
+        self.assertIn("TensorFlow runs its own models as their files have them", told)
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_three_formats(self):
+        for path in (self.write("net.pb", frozen()), self.write("net.tflite", lite())):
+            run(ASSAY, "run", path, "--tf", "--ref", "--engine", "--python", PYTHON)
+        told = run(ASSAY, "run", self.path / "net.pb", "--tf", "--ref", "--python", PYTHON, "--tf-outputs", "relu", "pool")
+        self.assertIn("'pool:0'", told)
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_a_saved_model_of_keras(self):
+        folder = self.path / "saved"
+        subprocess.run([PYTHON, "-c", KERAS, str(folder)], check=True, env=QUIET, capture_output=True)
+        frozen_path = self.path / "out.pb"
+        run(ASSAY, "run", folder, "--tf", "--ref", "--onnxrt", "--python", PYTHON, "--save-pb", frozen_path)
+        found = json.loads(run(ASSAY, "inspect", "model", frozen_path, "--json", "-", "-q"))
+        self.assertNotIn("VarHandleOp", found["op_histogram"])
+        run(ASSAY, "run", frozen_path, "--ref", "--tf", "--python", PYTHON)
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_checkpoints(self):
+        folder = self.path / "train"
+        folder.mkdir()
+        subprocess.run([PYTHON, "-c", CHECKPOINT, str(folder / "model")], check=True, env=QUIET, capture_output=True)
+        x = normal(2, 3)
+        np.savez(self.path / "in.npz", **{"x:0": x})
+        words = ["--model-type", "ckpt", "--ckpt", "model", "--python", PYTHON, "--load-inputs", self.path / "in.npz"]
+        run(ASSAY, "run", folder, "--tf", *words, "--save-outputs", self.path / "out.npz", "--freeze-graph", "--save-pb",
+            self.path / "frozen.pb", "--tf-outputs", "y")
+        found = dict(np.load(self.path / "out.npz"))["y:0"]
+        np.testing.assert_allclose(found, np.maximum(x @ np.full((3, 4), 0.5), 0), rtol=1e-5, atol=1e-6)
+        run(ASSAY, "run", self.path / "frozen.pb", "--ref", "--load-inputs", self.path / "in.npz")
+        self.assertIn("no checkpoint `none`", self.fails(2, "run", folder, "--tf", *words, "--ckpt", "none"))
+        self.assertIn("of checkpoints alone", self.fails(3, "run", folder, "--ref", "--model-type", "ckpt"))
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_bad_models(self):
+        self.assertIn("no frozen graph", self.fails(2, "run", self.write("bad.pb", frozen()[:-40]), "--tf", "--python", PYTHON))
+        folder = saved(self.path / "saved")
+        told = self.fails(2, "run", folder, "--tf", "--python", PYTHON, "--signature", "train")
+        self.assertIn("TensorFlow cannot load" if "cannot load" in told else "no signature `train`", told)
+
+
+def tf_free_model():
+    from onnx import TensorProto, helper
+    infos = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [2]) for name in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", infos[:1], infos[1:])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+
+
+if __name__ == "__main__":
+    unittest.main()
