@@ -14,7 +14,7 @@ from host_tensorrt import add_findings, write_ports
 
 INSTALL = "`pip install tensorflow` brings it; for TFLite files `pip install ai-edge-litert` is enough"
 NO_OUTPUTS = ("NoOp", "Assert", "Placeholder", "Const", "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault")
-LITE = "tensorflow.lite", "ai_edge_litert.interpreter", "tflite_runtime.interpreter"
+LITE = "ai_edge_litert.interpreter", "tflite_runtime.interpreter"
 
 
 def import_quietly(name):
@@ -38,9 +38,12 @@ def load_tensorflow():
 def load_interpreter():
     """The class, and what it is from."""
     for name in LITE:
-        module = import_quietly(name.split(".")[0]) and import_quietly(name)
+        module = import_quietly(name)
         if module is not None:
-            return module.Interpreter, name.split(".")[0]
+            return module.Interpreter, name.split(".", maxsplit=1)[0]
+    tensorflow = import_quietly("tensorflow")
+    if tensorflow is not None:
+        return tensorflow.lite.Interpreter, f"TensorFlow {tensorflow.__version__}"
     raise Fault(UNSUPPORTED, f"the Python `{sys.executable}` has no interpreter of TFLite files; {INSTALL}")
 
 

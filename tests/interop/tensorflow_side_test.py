@@ -63,8 +63,11 @@ class Side(InFolder):
         for path in (self.write("net.pb", frozen()), self.write("net.tflite", lite())):
             told = self.fails(3, "run", path, "--tf", "--python", sys.executable, env=bare)
             self.assertIn("`pip install tensorflow` brings", told)
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_onnx_models(self):
         self.save(tf_free_model(), "m.onnx")
-        told = self.fails(3, "run", self.path / "m.onnx", "--tf", "--python", sys.executable)
+        told = self.fails(3, "run", self.path / "m.onnx", "--tf", "--python", PYTHON)
         self.assertIn("TensorFlow runs its own models as their files have them", told)
 
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
