@@ -72,7 +72,8 @@ const ModelKind* kind_of(const std::string& path, const std::string& type) {
 
 void refuse_other_kinds(const std::string& path, const std::string& type) {
   const ModelKind* const kind = kind_of(path, type);
-  if (kind != nullptr) {
+  const bool is_missing_graph = kind != nullptr && kind->type == "frozen" && !is_there(path);
+  if (kind != nullptr && !is_missing_graph) {
     fail(ErrorCode::unsupported, "`{}` is a model of type {}: {}", printable(path), kind->type, kind->refusal);
   }
   if (engine::PlanFile::is_plan(path)) fail(ErrorCode::unsupported, "`{}` is a plan: {}", printable(path), kOnlyRun);

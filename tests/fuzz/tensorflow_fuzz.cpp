@@ -1,5 +1,7 @@
-// Bytes read as a TFLite file, a frozen graph, a SavedModel and an index of variables. Only Error may come out.
+// Bytes read as a TFLite file, a frozen graph, a SavedModel and an index of variables, and imported as the first two.
+// Only Error may come out.
 #include "base/error.h"
+#include "tensorflow/import/import.h"
 #include "tensorflow/read.h"
 
 namespace {
@@ -22,6 +24,8 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   try_reading([&] { tensorflow::read_tflite(bytes); });
   try_reading([&] { tensorflow::read_frozen_graph(bytes); });
   try_reading([&] { tensorflow::read_saved_model(bytes); });
+  try_reading([&] { tensorflow::import_tflite(MappedFile::from_bytes(bytes, "bytes"), {}); });
+  try_reading([&] { tensorflow::import_graph(MappedFile::from_bytes(bytes, "bytes"), {}); });
   try_reading([&] {
     results::TensorFlowListing listing;
     tensorflow::read_variables(bytes, listing);

@@ -191,6 +191,14 @@ class Import(InFolder):
         found = self.first(self.write("r.pb", graph), "--ref", {"x:0": np.ones((2, 3), np.float32)})
         np.testing.assert_array_equal(found, [[1, 2, 3], [3, 3, 3]])
 
+    def test_outputs_of_one_name(self):
+        file = tf.Lite()
+        x, y = file.tensor("x", (2,)), file.tensor("y", (2,))
+        file.add(19, [x], [y])
+        path = self.write("two.tflite", file.finish([x], [y, y]))
+        found = self.result(path, "--ref", {"x": np.array([-1, 2], np.float32)})
+        self.assertEqual({name: value.tolist() for name, value in found.items()}, {"y": [0, 2], "y_1": [0, 2]})
+
     def test_strided_slices(self):
         x = normal(4, 5, 6)
         masks = ("begin_mask", "end_mask", "ellipsis_mask", "new_axis_mask", "shrink_axis_mask")

@@ -32,7 +32,7 @@ class Operators(InFolder):
         np.savez(self.path / "in.npz", **self.feeds(inputs, arrays))
         run(ASSAY, "run", model, "--ref", "--load-inputs", self.path / "in.npz", "--save-outputs", self.path / "out.npz")
         found = dict(np.load(self.path / "out.npz"))
-        self.assertEqual(sorted(found), sorted(outputs))
+        self.assertLessEqual(set(outputs), set(found))  # TFLite may have two outputs of one name
         tolerance = BY_TABLE if "Bicubic" in model.name else CLOSE
         for name, expected in arrays.items():
             if not name.startswith("out"):

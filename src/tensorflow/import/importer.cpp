@@ -93,7 +93,10 @@ ir::ValueId Importer::output(const Item& item, const std::string& name) {
                        model[value].graph == builder_.graph();
   const ir::ValueId made = is_free ? value : builder_.add({"Identity", {value}});
   builder_.mark_output(made);
-  if (model.text(model[made].name) != name) builder_.edit().rename(made, builder_.edit().intern(name));
+  // Two outputs may have one name in the file.
+  std::string unique = name;
+  for (uint64_t i = 1; !output_names_.insert(unique).second; ++i) unique = fmt::format("{}_{}", name, i);
+  if (model.text(model[made].name) != unique) builder_.edit().rename(made, builder_.edit().intern(unique));
   return made;
 }
 

@@ -57,7 +57,8 @@ class Importer {
   Builder builder_;
   std::string scope_;
   std::map<std::string, ir::ValueId> variables_;  // that were read
-  std::vector<std::string> active_;               // functions that are being imported
+  std::set<std::string> output_names_;
+  std::vector<std::string> active_;  // functions that are being imported
   uint64_t nodes_ = 0;
 };
 
