@@ -13,6 +13,7 @@ namespace assay::http {
 namespace {
 
 constexpr size_t kLeastPacked = 4096;
+constexpr size_t kMostPacked = 4U << 20U;
 
 constexpr std::string_view kHeaders =
     "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
@@ -90,17 +91,21 @@ Reply refusal(int status, std::string_view why) {
   return reply;
 }
 
-std::string encode_reply(const Request& request, const Reply& reply) {
+void pack(const Request& request, Reply& reply) {
+  const bool is_worth = reply.body.size() > kLeastPacked && reply.body.size() < kMostPacked;
+  if (!is_worth || !takes_packed(request)) return;
+  reply.body = gzip(reply.body, 1);
+  reply.is_packed = true;
+}
+
+std::string head_of(const Request& request, const Reply& reply) {
   const bool keeps_alive = request.keeps_alive && reply.status < 400 && !reply.stream;
   std::string head =
       fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}; charset=utf-8\r\n{}Connection: {}\r\n", reply.status,
                   words_of(reply.status), reply.type, kHeaders, keeps_alive ? "keep-alive" : "close");
   if (reply.stream) return head + "Transfer-Encoding: chunked\r\n\r\n";
-  const bool is_packed = reply.body.size() > kLeastPacked && takes_packed(request);
-  const std::string small = is_packed ? gzip(reply.body, 1) : std::string();
-  if (is_packed) head += "Content-Encoding: gzip\r\n";
-  const std::string& body = is_packed ? small : reply.body;
-  return head + fmt::format("Content-Length: {}\r\n\r\n", body.size()) + body;
+  if (reply.is_packed) head += "Content-Encoding: gzip\r\n";
+  return head + fmt::format("Content-Length: {}\r\n\r\n", reply.body.size());
 }
 
 std::string chunk(std::string_view text) { return fmt::format("{:x}\r\n{}\r\n", text.size(), text); }

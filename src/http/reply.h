@@ -20,15 +20,19 @@ struct Reply {
   int status = 200;
   std::string type = "application/json";
   std::string body;
+  bool is_packed = false;
   std::function<void(Stream&)> stream;  // set: instead of a body
 };
 
 // A reply with one line of text about what is wrong.
 Reply refusal(int status, std::string_view why);
 
-// The bytes of the reply, all headers with it: those that keep the page from asking, or being asked, elsewhere are on
-// each. Large bodies are packed if the request says that it can take that. Of a stream only the head.
-std::string encode_reply(const Request& request, const Reply& reply);
+// Packs a body that is worth it, if the request says that it can take that. Very large ones are as they are: on
+// loopback, packing takes longer than sending.
+void pack(const Request& request, Reply& reply);
+// The bytes in front of the body, or of the stream: headers that keep the page from asking, or being asked, elsewhere
+// are in each.
+std::string head_of(const Request& request, const Reply& reply);
 
 // A piece of a stream as it is sent; the empty one ends it.
 std::string chunk(std::string_view text);

@@ -77,6 +77,10 @@ bool send_all(int fd, std::string_view text, const std::atomic<bool>& is_stopped
   return true;
 }
 
+bool send_reply(int fd, const Request& request, const Reply& reply, const std::atomic<bool>& is_stopped) {
+  return send_all(fd, head_of(request, reply), is_stopped) && send_all(fd, reply.body, is_stopped);
+}
+
 // True if the other side has ended the connection.
 bool is_gone(int fd) {
   char byte = 0;
@@ -160,8 +164,9 @@ void Server::Impl::stream(int fd, const Reply& reply) {
 
 // False if the connection ends.
 bool Server::Impl::answer(int fd, const Request& request) {
-  const Reply reply = reply_to(request);
-  if (!send_all(fd, encode_reply(request, reply), is_stopped)) return false;
+  Reply reply = reply_to(request);
+  pack(request, reply);
+  if (!send_reply(fd, request, reply, is_stopped)) return false;
   if (reply.stream) stream(fd, reply);
   return request.keeps_alive && reply.status < 400 && !reply.stream;
 }
@@ -175,7 +180,7 @@ void Server::Impl::serve(int fd) {
   while (true) {
     const Parsed parsed = parse_request(received);
     if (parsed.state == Parsed::State::refused) {
-      send_all(fd, encode_reply({}, refusal(parsed.status, "the request is not understood")), is_stopped);
+      send_reply(fd, {}, refusal(parsed.status, "the request is not understood"), is_stopped);
       shutdown(fd, SHUT_WR);
       return;
     }
@@ -236,7 +241,7 @@ void Server::run() {
     impl.join_finished();
     if (impl.connections.size() >= impl.options.most_connections) {
       const Socket socket(fd);
-      send_all(fd, encode_reply({}, refusal(503, "too many connections")), impl.is_stopped);
+      send_reply(fd, {}, refusal(503, "too many connections"), impl.is_stopped);
       continue;
     }
     Impl::Connection& connection = impl.connections.emplace_back();

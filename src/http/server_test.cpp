@@ -31,6 +31,8 @@ Reply handle(const Request& request) {
   Reply reply;
   if (request.path == "/large") {
     reply.body.assign(100'000, 'x');
+  } else if (request.path == "/huge") {
+    reply.body.assign(5'000'000, 'x');
   } else if (request.path == "/api/events") {
     reply.stream = [](Stream& stream) {
       for (int i = 0; i < 3 && stream.write(fmt::format("{}\n", i)); ++i) {
@@ -207,6 +209,13 @@ TEST(Server, packs_large_bodies_on_request) {
   ASSERT_LT(reply.size(), 5000u);
   EXPECT_NE(reply.find("Content-Encoding: gzip"), std::string::npos);
   EXPECT_EQ(reply.substr(reply.find("\r\n\r\n") + 4, 2), "\x1f\x8b");
+}
+
+TEST(Server, sends_very_large_bodies_as_they_are) {
+  const Running server;
+  const std::string reply = ask(server.port(), request("/huge", good() + "Accept-Encoding: gzip\r\n"));
+  EXPECT_GT(reply.size(), 5'000'000u);
+  EXPECT_EQ(reply.find("Content-Encoding"), std::string::npos);
 }
 
 TEST(Server, ends_when_no_page_is_open) {

@@ -94,15 +94,14 @@ struct Scene {
   std::vector<uint32_t> chip_items;
   TextColumn chips;  // constants of nodes
   TextColumn value_names;
-  TextColumn value_types;
+  TextColumn types;                       // all different
+  std::vector<uint32_t> value_types;      // by value
   std::vector<uint32_t> value_producers;  // items
   std::vector<uint8_t> rails;             // by value: drawn as stubs with its name
   SceneLines lines;
   std::vector<uint32_t> use_nodes;  // consumers, sorted by value
   std::vector<uint32_t> use_values;
   std::vector<uint16_t> use_slots;
-  std::vector<uint32_t> made_nodes;
-  std::vector<uint32_t> made_values;
 };
 
 // An operand or a result of a node.

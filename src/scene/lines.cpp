@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "layout/graph.h"
 
 namespace assay::scene {
@@ -9,6 +10,8 @@ namespace {
 
 using results::kNoItem;
 using results::Scene;
+
+constexpr size_t kMostAtOnce = 1024;  // groups whose pictures are kept
 
 class StrandFinder {
  public:
@@ -85,92 +88,98 @@ std::vector<Strand> StrandFinder::run() {
   return by_group();
 }
 
-// One group at a time: its graph is made, drawn and put into the columns.
+// One group: its graph is made, drawn and put into the columns.
 class GroupDrawer {
  public:
-  explicit GroupDrawer(Scene& scene) : scene_(scene) {}
-  void draw(uint32_t group, std::span<const Strand> strands);
+  GroupDrawer(uint32_t group, std::span<const Strand> strands) : group_(group), strands_(strands) {}
+  void draw(const results::SceneItems& items);
+  void put_into(Scene& scene) const;
 
  private:
-  void make_graph(uint32_t group, std::span<const Strand> strands);
-  void take(uint32_t group, const layout::Picture& picture);
+  void make_graph(const results::SceneItems& items);
   uint32_t box(uint32_t item) const { return item == kNoItem ? layout::kBorder : item - first_; }
   uint32_t item(uint32_t box) const { return box == layout::kBorder ? kNoItem : box + first_; }
 
-  Scene& scene_;
+  uint32_t group_;
+  std::span<const Strand> strands_;
   uint32_t first_ = 0;
   layout::Graph graph_;
   std::vector<uint32_t> values_;  // by wire
+  layout::Picture picture_;
 };
 
-void GroupDrawer::make_graph(uint32_t group, std::span<const Strand> strands) {
-  const results::SceneItems& items = scene_.items;
-  first_ = items.first_children[group];
-  graph_.boxes.clear();
-  graph_.wires.clear();
-  graph_.targets.clear();
-  values_.clear();
-  for (uint32_t i = 0; i < items.child_counts[group]; ++i) {
+void GroupDrawer::make_graph(const results::SceneItems& items) {
+  first_ = items.first_children[group_];
+  for (uint32_t i = 0; i < items.child_counts[group_]; ++i) {
     graph_.boxes.push_back({items.widths[first_ + i], items.heights[first_ + i]});
   }
-  for (size_t i = 0; i < strands.size(); ++i) {
-    const bool is_new = i == 0 || strands[i].value != strands[i - 1].value || strands[i].from != strands[i - 1].from;
+  for (size_t i = 0; i < strands_.size(); ++i) {
+    const bool is_new =
+        i == 0 || strands_[i].value != strands_[i - 1].value || strands_[i].from != strands_[i - 1].from;
     if (is_new) {
-      graph_.wires.push_back({box(strands[i].from), static_cast<uint32_t>(graph_.targets.size()), 0});
-      values_.push_back(strands[i].value);
+      graph_.wires.push_back({box(strands_[i].from), static_cast<uint32_t>(graph_.targets.size()), 0});
+      values_.push_back(strands_[i].value);
     }
     ++graph_.wires.back().count;
-    graph_.targets.push_back(box(strands[i].to));
+    graph_.targets.push_back(box(strands_[i].to));
   }
 }
 
-void GroupDrawer::take(uint32_t group, const layout::Picture& picture) {
-  results::SceneItems& items = scene_.items;
-  items.content_widths[group] = picture.width;
-  items.content_heights[group] = picture.height;
-  for (uint32_t i = 0; i < picture.places.size(); ++i) {
-    items.x[first_ + i] = picture.places[i].x;
-    items.y[first_ + i] = picture.places[i].y;
-    items.layers[first_ + i] = picture.layers[i];
-    items.ranks[first_ + i] = picture.ranks[i];
+void GroupDrawer::draw(const results::SceneItems& items) {
+  make_graph(items);
+  picture_ = layout::draw(graph_);
+}
+
+void GroupDrawer::put_into(Scene& scene) const {
+  results::SceneItems& items = scene.items;
+  items.content_widths[group_] = picture_.width;
+  items.content_heights[group_] = picture_.height;
+  for (uint32_t i = 0; i < picture_.places.size(); ++i) {
+    items.x[first_ + i] = picture_.places[i].x;
+    items.y[first_ + i] = picture_.places[i].y;
+    items.layers[first_ + i] = picture_.layers[i];
+    items.ranks[first_ + i] = picture_.ranks[i];
   }
-  results::SceneLines& lines = scene_.lines;
+  results::SceneLines& lines = scene.lines;
   const auto bends = static_cast<uint32_t>(lines.bends_x.size());
-  for (const layout::Point& bend : picture.bends) {
+  for (const layout::Point& bend : picture_.bends) {
     lines.bends_x.push_back(bend.x);
     lines.bends_y.push_back(bend.y);
   }
-  for (const layout::Line& line : picture.lines) {
+  for (const layout::Line& line : picture_.lines) {
     lines.values.push_back(values_[line.wire]);
     lines.from.push_back(item(graph_.wires[line.wire].from));
     lines.to.push_back(item(line.to));
     lines.bend_starts.push_back(bends + line.bend_start);
     lines.bend_counts.push_back(static_cast<uint16_t>(std::min(line.bend_count, 0xffffu)));
   }
-  for (size_t wire = 0; wire < picture.rails.size(); ++wire) {
-    if (picture.rails[wire] != 0) scene_.rails[values_[wire]] = 1;
+  for (size_t wire = 0; wire < picture_.rails.size(); ++wire) {
+    if (picture_.rails[wire] != 0) scene.rails[values_[wire]] = 1;
   }
-}
-
-void GroupDrawer::draw(uint32_t group, std::span<const Strand> strands) {
-  if (scene_.items.child_counts[group] == 0) return;
-  make_graph(group, strands);
-  take(group, layout::draw(graph_));
 }
 
 }  // namespace
 
 std::vector<Strand> find_strands(const Scene& scene) { return StrandFinder(scene).run(); }
 
+// Groups are drawn beside each other, some at a time, and put into the columns in their order.
 void draw_groups(Scene& scene) {
   const std::vector<Strand> strands = find_strands(scene);
-  GroupDrawer drawer(scene);
+  std::vector<GroupDrawer> drawers;
+  const auto draw = [&] {
+    parallel_for(drawers.size(), 1, [&](uint64_t begin, uint64_t) { drawers[begin].draw(scene.items); });
+    for (const GroupDrawer& drawer : drawers) drawer.put_into(scene);
+    drawers.clear();
+  };
   size_t at = 0;
   for (uint32_t group = 0; group < scene.items.size(); ++group) {
     const size_t begin = at;
     while (at < strands.size() && strands[at].group == group) ++at;
-    drawer.draw(group, std::span(strands).subspan(begin, at - begin));
+    if (scene.items.child_counts[group] == 0) continue;
+    drawers.emplace_back(group, std::span(strands).subspan(begin, at - begin));
+    if (drawers.size() == kMostAtOnce) draw();
   }
+  draw();
 }
 
 }  // namespace assay::scene

@@ -63,10 +63,49 @@ std::string chip_text(const ir::Model& model, const ops::Inference& inference, c
   return text + " " + type_text(inference.type(use.value));
 }
 
+void add_shown(results::TextColumn& column, std::string_view text) {
+  if (text.size() <= kMostText && is_utf8(text)) return column.add(text);
+  column.add(shown(text));
+}
+
+// Numbers types; each text is made once.
+class TypeNumbers {
+ public:
+  explicit TypeNumbers(results::TextColumn& texts) : texts_(texts) {}
+  uint32_t of(const ops::Type& type);
+
+ private:
+  uint32_t of_text(const std::string& text);
+
+  results::TextColumn& texts_;
+  std::unordered_map<std::string, uint32_t> by_text_;
+  std::unordered_map<std::string, uint32_t> by_numbers_;  // bytes of element type and dims
+  std::string key_;
+};
+
+uint32_t TypeNumbers::of_text(const std::string& text) {
+  const auto [entry, is_new] = by_text_.try_emplace(text, static_cast<uint32_t>(texts_.size()));
+  if (is_new) add_shown(texts_, text);
+  return entry->second;
+}
+
+uint32_t TypeNumbers::of(const ops::Type& type) {
+  const auto is_number = [](const ops::Dim& dim) { return dim.is_number(); };
+  if (!type.is_tensor() || !type.dims || !std::ranges::all_of(*type.dims, is_number)) return of_text(type_text(type));
+  key_.assign(1, static_cast<char>(type.dtype));
+  for (const ops::Dim& dim : *type.dims) {
+    const int64_t number = *dim.number();
+    key_.append(reinterpret_cast<const char*>(&number), sizeof(number));
+  }
+  const auto found = by_numbers_.find(key_);
+  if (found != by_numbers_.end()) return found->second;
+  return by_numbers_.try_emplace(key_, of_text(type_text(type))).first->second;
+}
+
 class SceneMaker {
  public:
   SceneMaker(const ir::Model& model, const ops::Inference& inference)
-      : model_(model), inference_(inference), tree_(make_tree(model)) {}
+      : model_(model), inference_(inference), tree_(make_tree(model)), types_(made_.scene.types) {}
   MadeScene run();
 
  private:
@@ -77,7 +116,7 @@ class SceneMaker {
   double bytes_of(ir::ValueId value) const;
   void size_item(uint32_t item, const Entry& entry);
   uint16_t operator_id(ir::Symbol op, ir::Symbol domain);
-  std::string label(const Entry& entry) const;
+  std::string_view label(const Entry& entry) const;
   void sum_up();
   void add_values();
   void add_value(ir::ValueId value, uint32_t producer);
@@ -90,6 +129,7 @@ class SceneMaker {
   std::vector<uint32_t> item_of_;  // by entry of the tree
   std::unordered_map<uint64_t, uint16_t> operators_;
   MadeScene made_;
+  TypeNumbers types_;
 };
 
 uint16_t SceneMaker::operator_id(ir::Symbol op, ir::Symbol domain) {
@@ -104,10 +144,10 @@ uint16_t SceneMaker::operator_id(ir::Symbol op, ir::Symbol domain) {
   return entry->second;
 }
 
-std::string SceneMaker::label(const Entry& entry) const {
-  if (entry.node) return shown(model_[entry.node].name);
-  if (entry.value) return shown(model_.text(model_[entry.value].name));
-  return shown(entry.label);
+std::string_view SceneMaker::label(const Entry& entry) const {
+  if (entry.node) return model_[entry.node].name;
+  if (entry.value) return model_.text(model_[entry.value].name);
+  return entry.label;
 }
 
 double SceneMaker::bytes_of(ir::ValueId value) const {
@@ -166,7 +206,7 @@ void SceneMaker::fill_item(uint32_t item, const Entry& entry) {
   items.lasts[item] = entry.last;
   items.repeats[item] = entry.repeat;
   if (entry.repeat != kNoItem) items.flags[item] |= results::kIsRepeated;
-  items.names.add(item == 0 ? made_.scene.model : label(entry));
+  add_shown(items.names, item == 0 ? made_.scene.model : label(entry));
   if (entry.node) fill_node(item, entry.node);
   if (entry.node && items.child_counts[item] > 0) items.flags[item] |= results::kHasBodies;
   if (entry.kind == ItemKind::input) items.bytes[item] = bytes_of(entry.value);
@@ -223,11 +263,9 @@ void SceneMaker::add_value(ir::ValueId value, uint32_t producer) {
   results::Scene& scene = made_.scene;
   made_.scene_values[value.index] = static_cast<uint32_t>(made_.values.size());
   made_.values.push_back(value);
-  scene.value_names.add(shown(model_.text(model_[value].name)));
-  scene.value_types.add(shown(type_text(inference_.type(value))));
+  add_shown(scene.value_names, model_.text(model_[value].name));
+  scene.value_types.push_back(types_.of(inference_.type(value)));
   scene.value_producers.push_back(producer);
-  scene.made_nodes.push_back(producer);
-  scene.made_values.push_back(made_.scene_values[value.index]);
 }
 
 void SceneMaker::add_values() {
@@ -293,11 +331,13 @@ void SceneMaker::fill_header() {
 MadeScene SceneMaker::run() {
   fill_header();
   group_by_scopes(model_, tree_);
+  if (model_.source()) model_.source()->release(0, model_.source()->size());  // all nodes were looked at there
   split_groups(model_, tree_);
   number_items();
   sum_up();
   add_values();
   add_uses();
+  tree_ = {};
   draw_groups(made_.scene);
   return std::move(made_);
 }

@@ -73,7 +73,7 @@ TEST(Scene, boxes_values_and_constants) {
   EXPECT_EQ(items.params[add], 3);
   EXPECT_EQ(items.bytes[add], 24);
   EXPECT_EQ(made.made.scene.chips[0], "w 3 float32");
-  EXPECT_EQ(made.made.scene.value_types[1], "float32[2,3]");
+  EXPECT_EQ(made.made.scene.types[made.made.scene.value_types[1]], "float32[2,3]");
   EXPECT_EQ(items.layers[made.item("x")], 0u);
   EXPECT_EQ(items.layers[made.item("relu")], 2u);
   EXPECT_EQ(made.made.scene.lines.values.size(), 3u);

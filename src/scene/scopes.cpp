@@ -113,7 +113,8 @@ class Grouping {
   Tree& tree_;
   uint32_t first_group_ = 0;
   std::unordered_map<std::string, uint32_t> groups_;  // by whole path
-  std::unordered_map<std::string, uint32_t> known_;   // by what stands before the last part of a name
+  // By what stands before the last part of a name; names live as long as the model.
+  std::unordered_map<std::string_view, uint32_t> known_;
 };
 
 uint32_t Grouping::group(const std::vector<std::string>& scopes) {
@@ -134,7 +135,7 @@ uint32_t Grouping::group_of(ir::NodeId node) {
   if (const std::optional<std::vector<std::string>> noted = noted_scopes(model_, node)) return group(*noted);
   const size_t end = name.find_last_of(name.find('/') != std::string_view::npos ? '/' : '.');
   if (end == std::string_view::npos) return 0;
-  const auto [entry, is_new] = known_.try_emplace(std::string(name.substr(0, end)), 0);
+  const auto [entry, is_new] = known_.try_emplace(name.substr(0, end), 0);
   if (is_new) entry->second = group(named_scopes(name));
   return entry->second;
 }

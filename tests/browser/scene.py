@@ -30,14 +30,14 @@ def container(kind, facts, columns, texts):
         columns[name + ".text"] = ("u8", b"".join(encoded))
         columns[name + ".ends"] = ("u32", ends)
     described = {}
-    data = bytearray()
+    data = bytearray(8)
     for name, (type_name, numbers) in columns.items():
         data += bytes(-len(data) % 8)
         described[name] = {"type": type_name, "offset": len(data), "count": len(numbers)}
         data += numbers if isinstance(numbers, bytes) else struct.pack(f"<{len(numbers)}{FORMATS[type_name]}", *numbers)
     head = json.dumps({"kind": kind, "revision": 1, **facts, "columns": described}).encode()
-    head += b" " * (-(len(head) + 8) % 8)
-    return struct.pack("<II", MAGIC, len(head)) + head + bytes(data)
+    data[:8] = struct.pack("<II", MAGIC, len(head))
+    return bytes(data) + head
 
 
 @dataclasses.dataclass(eq=False)
@@ -196,16 +196,14 @@ class Model:
         self.values = {value: number for number, value in enumerate(self.types)}
         rails = self.rails()
         uses = sorted((self.values[value], item.id, slot) for value, item, slot in self.uses if value in self.values)
-        made = sorted((self.values[value], item.id) for value, item in self.producers.items())
         texts["value.name"] = list(self.values)
-        texts["value.type"] = list(self.types.values())
+        texts["type"] = list(dict.fromkeys(self.types.values()))
+        columns["value.type"] = ("u32", [texts["type"].index(text) for text in self.types.values()])
         columns["value.producer"] = ("u32", [self.producers[value].id for value in self.values])
         columns["value.rail"] = ("u8", [int(value in rails) for value in self.values])
         columns["use.value"] = ("u32", [value for value, _, _ in uses])
         columns["use.node"] = ("u32", [node for _, node, _ in uses])
         columns["use.slot"] = ("u16", [slot for _, _, slot in uses])
-        columns["made.value"] = ("u32", [value for value, _ in made])
-        columns["made.node"] = ("u32", [node for _, node in made])
 
     def add_edges(self, columns, edges, bends):
         points = [bends.get(number, []) for number in map(id, edges)]

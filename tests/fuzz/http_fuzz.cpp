@@ -26,6 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   require(http::parse_request(text.substr(0, parsed.size - 1)).state != http::Parsed::State::complete,
           "a part is no request");
   http::refuse_foreign(parsed.request, "secret");
-  http::encode_reply(parsed.request, http::refusal(400, "no"));
+  http::head_of(parsed.request, http::refusal(400, "no"));
   return 0;
 }

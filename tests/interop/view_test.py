@@ -46,8 +46,8 @@ class Served:
         status, data = self.ask(path)
         assert status == 200 and data[:4] == b"ASV1", (path, status, data[:100])
         size = struct.unpack("<I", data[4:8])[0]
-        head = json.loads(data[8:8 + size])
-        columns = {name: np.frombuffer(data, np.dtype("<" + WIDTHS[facts["type"]]), facts["count"], 8 + size + facts["offset"])
+        head = json.loads(data[-size:])
+        columns = {name: np.frombuffer(data, np.dtype("<" + WIDTHS[facts["type"]]), facts["count"], facts["offset"])
                    for name, facts in head.pop("columns").items()}
         return head, columns
 

@@ -8,7 +8,7 @@
 namespace assay::cli {
 namespace {
 
-constexpr auto kNumbers = report::Container::Numbers::differences;
+constexpr auto kNumbers = report::Container::Numbers::packable;
 constexpr size_t kMostNodes = 20'000;           // with all facts
 constexpr size_t kMostStatistics = 500;         // weights
 constexpr uint64_t kMostElements = 20'000'000;  // of theirs that are read

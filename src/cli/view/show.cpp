@@ -45,8 +45,8 @@ void serve_view(tasks::View& view, const ViewPlace& place, Environment& environm
   http::Server server(std::move(options), [&](const http::Request& request) { return routes.reply(request); });
   const std::string address = fmt::format("http://127.0.0.1:{}/#token={}", server.port(), token);
   environment.log.info("The page is at " + address);
-  environment.log.info(
-      fmt::format("From another machine: ssh -L {0}:127.0.0.1:{0} HOST, then the same address there", server.port()));
+  environment.log.info(fmt::format(
+      "From another machine: ssh -C -L {0}:127.0.0.1:{0} HOST, then the same address there", server.port()));
   std::fflush(environment.out);
   Browser browser;
   if (place.opens_browser && !browser.open(address)) {

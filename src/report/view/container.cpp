@@ -1,7 +1,7 @@
 #include "report/view/container.h"
 
-#include <array>
-#include <numeric>
+#include <cstring>
+#include <utility>
 #include <vector>
 
 namespace assay::report {
@@ -14,15 +14,22 @@ size_t width_of(std::string_view type) { return type == "u8" ? 1 : type == "u16"
 
 }  // namespace
 
-Container::Container(std::string_view kind, Numbers numbers) : numbers_(numbers) {
+Container::Container(std::string_view kind, Numbers numbers, size_t expected) : numbers_(numbers) {
   head_.begin_object();
   head_.field("kind", kind);
+  columns_.reserve(expected);
+  columns_ = kMagic;
+  columns_.resize(kAlignment, '\0');
 }
 
 void Container::column(std::string_view name, std::span<const uint32_t> numbers) {
   if (numbers_ == Numbers::plain) return add(name, "u32", std::as_bytes(numbers));
-  std::vector<uint32_t> differences(numbers.begin(), numbers.end());
-  std::adjacent_difference(numbers.begin(), numbers.end(), differences.begin());
+  std::vector<uint32_t> differences(numbers.size());
+  uint32_t last = 0;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    const uint32_t difference = numbers[i] - std::exchange(last, numbers[i]);
+    differences[i] = (difference << 1U) ^ (0 - (difference >> 31U));
+  }
   add(name, "u32", std::as_bytes(std::span(differences)), true);
 }
 
@@ -38,9 +45,20 @@ void Container::add(std::string_view name, std::string_view type, Bytes bytes, b
   head_.field("type", type);
   head_.field("offset", static_cast<uint64_t>(columns_.size()));
   head_.field("count", static_cast<uint64_t>(bytes.size() / width_of(type)));
+  const bool has_planes = numbers_ == Numbers::packable && width_of(type) > 1;
   if (are_differences) head_.field("differences", true);
+  if (has_planes) head_.field("planes", true);
   head_.end_object();
+  if (has_planes) return append_planes(bytes, width_of(type));
   columns_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+void Container::append_planes(Bytes bytes, size_t width) {
+  size_t to = columns_.size();
+  columns_.resize(to + bytes.size());
+  for (size_t plane = 0; plane < width; ++plane) {
+    for (size_t i = plane; i < bytes.size(); i += width) columns_[to++] = static_cast<char>(bytes[i]);
+  }
 }
 
 void Container::column(std::string_view name, const results::TextColumn& texts) {
@@ -55,14 +73,10 @@ std::string Container::finish() {
   }
   head_.end_object();
   head_.end_object();
-  std::string head = head_.text();
-  head.resize((head.size() + kAlignment - 1) / kAlignment * kAlignment, ' ');
+  const std::string head = head_.text();
   const auto size = static_cast<uint32_t>(head.size());
-  const std::array<char, 4> length = {static_cast<char>(size), static_cast<char>(size >> 8U),
-                                      static_cast<char>(size >> 16U), static_cast<char>(size >> 24U)};
-  std::string whole(kMagic);
-  whole.append(length.data(), length.size());
-  return whole + head + columns_;
+  std::memcpy(columns_.data() + kMagic.size(), &size, sizeof(size));
+  return std::move(columns_ += head);
 }
 
 }  // namespace assay::report

@@ -10,16 +10,18 @@
 
 namespace assay::report {
 
-// Columns of numbers behind a JSON head, as pages read them: the word `ASV1`, the length of the head, the head, and
-// each column at a multiple of 8, counted from the end of the head. Numbers are little-endian.
+// Columns of numbers and a JSON head, as pages read them: the word `ASV1`, the length of the head, each column at a
+// multiple of 8, and the head. Numbers are little-endian.
 class Container {
  public:
-  // Whole numbers as they are, or, in files that are packed, their differences from one to the next: the column says
-  // `differences`.
-  enum class Numbers { plain, differences };
+  // Numbers as they are, or as they pack well: their first bytes, then their second ones, and so on (the column says
+  // `planes`); whole numbers of 32 bits as differences from one to the next with the sign in the lowest bit
+  // (`differences`).
+  enum class Numbers { plain, packable };
 
-  // `kind` as `scene`; more of the head may be written to head() before the first column.
-  explicit Container(std::string_view kind, Numbers numbers = Numbers::plain);
+  // `kind` as `scene`; more of the head may be written to head() before the first column. `expected` are about the
+  // bytes that the columns take.
+  explicit Container(std::string_view kind, Numbers numbers = Numbers::plain, size_t expected = 0);
   JsonWriter& head() { return head_; }
 
   void column(std::string_view name, std::span<const uint8_t> numbers) { add(name, "u8", std::as_bytes(numbers)); }
@@ -35,6 +37,7 @@ class Container {
 
  private:
   void add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences = false);
+  void append_planes(Bytes bytes, size_t width);
 
   Numbers numbers_;
   JsonWriter head_;

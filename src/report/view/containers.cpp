@@ -190,15 +190,24 @@ void add_blocks(Container& out, const results::Overlay& overlay) {
   out.column("block", texts);
 }
 
+// About those of its columns.
+size_t scene_bytes(const results::Scene& scene) {
+  const size_t texts = scene.items.names.text.size() + scene.chips.text.size() + scene.value_names.text.size();
+  const size_t bends = scene.lines.bends_x.size();
+  return texts + 100 * scene.items.size() + 14 * scene.value_producers.size() + 18 * scene.lines.values.size() +
+         8 * (bends + scene.chip_items.size()) + 10 * scene.use_nodes.size() + 4096;
+}
+
 }  // namespace
 
 std::string scene_container(const results::Scene& scene, uint64_t revision, Container::Numbers numbers) {
-  Container out("scene", numbers);
+  Container out("scene", numbers, scene_bytes(scene));
   write_scene_head(out.head(), scene, revision);
   add_items(out, scene.items);
   out.column("chip.item", scene.chip_items);
   out.column("chip", scene.chips);
   out.column("value.name", scene.value_names);
+  out.column("type", scene.types);
   out.column("value.type", scene.value_types);
   out.column("value.producer", scene.value_producers);
   out.column("value.rail", scene.rails);
@@ -206,8 +215,6 @@ std::string scene_container(const results::Scene& scene, uint64_t revision, Cont
   out.column("use.node", scene.use_nodes);
   out.column("use.value", scene.use_values);
   out.column("use.slot", scene.use_slots);
-  out.column("made.node", scene.made_nodes);
-  out.column("made.value", scene.made_values);
   return out.finish();
 }
 

@@ -237,7 +237,7 @@ export class App {
 
   described({ stage, kind, id }) {
     const { scene } = stage;
-    if (kind === "value") return id < scene.values ? `value ${scene.valueNames.at(id)} ${scene.valueTypes.at(id)}` : `constant ${this.selection.name}`;
+    if (kind === "value") return id < scene.values ? `value ${scene.valueNames.at(id)} ${scene.typeOf(id)}` : `constant ${this.selection.name}`;
     const { overlay, side, field } = this.active();
     const words = [scene.operator(id), scene.name(id) || scene.label(id)].filter(Boolean);
     if (scene.isGroup(id)) words.unshift("group");
@@ -306,7 +306,7 @@ export class App {
     const { scene } = stage;
     const lines = [[scene.operator(item), scene.name(item)].filter(Boolean).join("  ") || scene.label(item)];
     if (scene.isGroup(item)) lines.push(`${stage.nodesIn(item)} nodes`);
-    for (const value of scene.outputsOf(item).slice(0, 2)) lines.push(scene.valueTypes.at(value));
+    for (const value of scene.outputsOf(item).slice(0, 2)) lines.push(scene.typeOf(value));
     const { overlay, field } = this.active();
     if (overlay && overlay.scene === scene && field) {
       for (const side of overlay.sides) lines.push(`${side ? side + " " : ""}${field} ${formatUnit(overlay.numbers(side, field)[item], overlay.field(field).unit)}`);

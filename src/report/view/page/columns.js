@@ -51,6 +51,10 @@ export class Texts {
     return decoder.decode(this.bytes.subarray(this.begin(i), this.ends[i]));
   }
 
+  all() {
+    return Array.from(this.ends, (_, i) => this.whole(i));
+  }
+
   /** All entries in lower case, one character a byte, so that ends are places in it. @returns {string} */
   joined() {
     if (this.joinedText === null) this.joinedText = lowerBytes(this.bytes);
@@ -110,6 +114,19 @@ function lowerBytes(bytes) {
   return parts.join("");
 }
 
+/** Puts the bytes of numbers beside each other, of which files hold the first of all, then the second of all. */
+function joinPlanes(numbers) {
+  const bytes = new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength);
+  const planes = bytes.slice();
+  const width = numbers.BYTES_PER_ELEMENT;
+  for (let p = 0, from = 0; p < width; p++) for (let i = p; i < bytes.length; i += width) bytes[i] = planes[from++];
+}
+
+/** Puts numbers in the place of their differences, whose lowest bit is their sign. @param {Uint32Array} numbers */
+function addUp(numbers) {
+  for (let i = 0, last = 0; i < numbers.length; i++) last = numbers[i] = last + ((numbers[i] >>> 1) ^ -(numbers[i] & 1));
+}
+
 /** A container: facts in `head`, columns as typed arrays. */
 export class Container {
   /** @param {ArrayBuffer} buffer */
@@ -118,15 +135,12 @@ export class Container {
     if (buffer.byteLength < 8 || view.getUint32(0, true) !== CONTAINER_MAGIC) throw new Error("no container of assay view");
     const length = view.getUint32(4, true);
     this.buffer = buffer;
-    this.base = 8 + length;
-    this.head = JSON.parse(decoder.decode(new Uint8Array(buffer, 8, length)));
+    this.head = JSON.parse(decoder.decode(new Uint8Array(buffer, buffer.byteLength - length)));
     this.columns = this.head.columns || {};
-    for (const [name, column] of Object.entries(this.columns)) if (column.differences) this.addUp(this.column(name));
-  }
-
-  /** Puts numbers in the place of their differences, of which files are made. @param {Uint32Array} numbers */
-  addUp(numbers) {
-    for (let i = 1; i < numbers.length; i++) numbers[i] += numbers[i - 1];
+    for (const [name, { planes, differences }] of Object.entries(this.columns)) {
+      if (planes) joinPlanes(this.column(name));
+      if (differences) addUp(this.column(name));
+    }
   }
 
   has(name) {
@@ -137,7 +151,7 @@ export class Container {
   column(name, type = "u32") {
     const column = this.columns[name];
     if (!column) return new ARRAY_TYPES[type](0);
-    return new ARRAY_TYPES[column.type](this.buffer, this.base + column.offset, column.count);
+    return new ARRAY_TYPES[column.type](this.buffer, column.offset, column.count);
   }
 
   /** @param {string} name @returns {Texts} */

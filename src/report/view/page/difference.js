@@ -135,16 +135,13 @@ class Union {
   connect() {
     const { main, other } = this;
     this.uses = [];
-    this.made = [];
     this.producers = Array.from(main.producer, (item) => (this.byMain.has(item) ? this.byMain.get(item) : NONE));
     this.otherValues = [];
     for (let u = 0; u < main.useNode.length; u++) this.uses.push([main.useValue[u], this.byMain.get(main.useNode[u])]);
-    for (let m = 0; m < main.madeNode.length; m++) this.made.push([main.madeValue[m], this.byMain.get(main.madeNode[m])]);
     const ofOther = new Map();
     for (const node of this.removed) {
       for (const value of other.outputsOf(node)) {
         ofOther.set(value, main.values + this.otherValues.length);
-        this.made.push([main.values + this.otherValues.length, this.byOther.get(node)]);
         this.producers.push(this.byOther.get(node));
         this.otherValues.push(value);
       }
@@ -258,17 +255,14 @@ class Union {
 
   valueColumns(columns) {
     const { main, other, otherValues } = this;
-    const texts = (mainTexts, otherTexts) => [...Array.from({ length: main.values }, (_, v) => mainTexts.whole(v)), ...otherValues.map((v) => otherTexts.whole(v))];
-    this.texts(columns, "value.name", texts(main.valueNames, other.valueNames));
-    this.texts(columns, "value.type", texts(main.valueTypes, other.valueTypes));
+    this.texts(columns, "value.name", [...main.valueNames.all(), ...otherValues.map((v) => other.valueNames.whole(v))]);
+    this.texts(columns, "type", [...main.types.all(), ...other.types.all()]);
+    columns.set("value.type", Uint32Array.from([...main.typeIds, ...otherValues.map((v) => main.types.count + other.typeIds[v])]));
     columns.set("value.producer", Uint32Array.from(this.producers, (item) => item ?? NONE));
     columns.set("value.rail", Uint8Array.from([...main.rail, ...otherValues.map(() => 0)]));
-    const made = this.made.filter(([, item]) => item !== undefined).sort((a, b) => a[0] - b[0]);
     const uses = this.uses.filter(([, item]) => item !== undefined);
     columns.set("use.value", Uint32Array.from(uses, ([value]) => value));
     columns.set("use.node", Uint32Array.from(uses, ([, item]) => item));
-    columns.set("made.value", Uint32Array.from(made, ([value]) => value));
-    columns.set("made.node", Uint32Array.from(made, ([, item]) => item));
     columns.set("edge.value", Uint32Array.from(this.edges, ([value]) => value));
     columns.set("edge.from", Uint32Array.from(this.edges, ([, from]) => from));
     columns.set("edge.to", Uint32Array.from(this.edges, ([, , to]) => to));

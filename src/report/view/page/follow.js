@@ -22,8 +22,8 @@ export function reach(scene, mask, forward, steps = Infinity) {
 
 function visitNeighbours(scene, item, forward, visit) {
   if (forward) {
-    for (const made of scene.madeOfNode.of(item)) {
-      for (const use of scene.usesOfValue.of(scene.madeValue[made])) visit(scene.useNode[use]);
+    for (const value of scene.madeOfNode.of(item)) {
+      for (const use of scene.usesOfValue.of(value)) visit(scene.useNode[use]);
     }
   } else {
     for (const use of scene.usesOfNode.of(item)) {

@@ -286,7 +286,7 @@ export class Picture {
     const x = at.x + routes.points[begin] * s;
     const y = at.y + routes.points[begin + 1] * s;
     const length = (routes.points[begin + 3] - routes.points[begin + 1]) * s;
-    const text = length < 16 ? "" : shapeText(scene.valueTypes.at(value));
+    const text = length < 16 ? "" : shapeText(scene.typeOf(value));
     if (text === "" || this.lineEnds.some(([left, top, wide]) => Math.abs(top - y) < 9 && x < left + wide && x + wide > left)) return;
     this.lineEnds.push([x, y, textWidth(text, 10) + 4]);
     this.typed++;
@@ -304,8 +304,7 @@ export class Picture {
       this.stub(x + w - 10 * s - shown * 10 * s, y, -9 * s, scene.valueNames.at(value), value, colors);
       shown++;
     }
-    for (const made of scene.madeOfNode.of(item)) {
-      const value = scene.madeValue[made];
+    for (const value of scene.madeOfNode.of(item)) {
       if (scene.rail[value]) this.stub(x + w - 10 * s, y + h, 9 * s, scene.valueNames.at(value), value, colors);
     }
   }

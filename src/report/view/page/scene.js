@@ -49,18 +49,16 @@ export class Scene {
 
   readValues(container) {
     this.valueNames = container.text("value.name");
-    this.valueTypes = container.text("value.type");
+    this.types = container.text("type");
+    this.typeIds = container.column("value.type");
     this.producer = container.column("value.producer");
     this.rail = container.column("value.rail", "u8");
     this.values = this.producer.length;
     this.useNode = container.column("use.node");
     this.useValue = container.column("use.value");
-    this.madeNode = container.column("made.node");
-    this.madeValue = container.column("made.value");
     this.usesOfValue = orderedLists(this.useValue, this.values);
     this.usesOfNode = orderedLists(this.useNode, this.count);
-    this.madeOfNode = orderedLists(this.madeNode, this.count);
-    this.typeIds = null;
+    this.madeOfNode = orderedLists(this.producer, this.count);
   }
 
   readEdges(container) {
@@ -133,7 +131,7 @@ export class Scene {
   }
 
   outputsOf(item) {
-    return this.madeOfNode.map(item, (made) => this.madeValue[made]);
+    return [...this.madeOfNode.of(item)];
   }
 
   consumersOf(value) {
@@ -168,22 +166,10 @@ export class Scene {
     return this.byOrder;
   }
 
-  /** A number for each distinct type of values; `types` has their texts. */
+  /** The type of a value as text. @returns {string} */
   typeOf(value) {
-    if (!this.typeIds) {
-      this.types = [];
-      this.typeIds = new Uint32Array(this.values);
-      const known = new Map();
-      for (let v = 0; v < this.values; v++) {
-        const text = this.valueTypes.at(v);
-        let id = known.get(text);
-        if (id === undefined) known.set(text, (id = this.types.push(text) - 1));
-        this.typeIds[v] = id;
-      }
-    }
-    return this.typeIds[value];
+    return this.types.at(this.typeIds[value]);
   }
-
 }
 
 /** Lists of entries by key: `of(key)` has the entries, `map` what a function makes of them. */

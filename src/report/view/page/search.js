@@ -187,21 +187,15 @@ export class Search {
 
   byType(fits) {
     const { scene } = this;
-    const known = new Map();
-    const values = new Uint8Array(scene.values);
-    for (let v = 0; v < scene.values; v++) {
-      const id = scene.typeOf(v);
-      if (!known.has(id)) known.set(id, fits(scene.types[id]) ? 1 : 0);
-      values[v] = known.get(id);
-    }
-    return this.byValues(values, true, true);
+    const known = Uint8Array.from({ length: scene.types.count }, (_, id) => (fits(scene.types.at(id)) ? 1 : 0));
+    return this.byValues(Uint8Array.from(scene.typeIds, (id) => known[id]), true, true);
   }
 
   byValues(fits, inputs, outputs) {
     const { scene } = this;
     const mask = this.empty();
     if (inputs) for (let u = 0; u < scene.useNode.length; u++) if (fits[scene.useValue[u]]) mask[scene.useNode[u]] = 1;
-    if (outputs) for (let m = 0; m < scene.madeNode.length; m++) if (fits[scene.madeValue[m]]) mask[scene.madeNode[m]] = 1;
+    if (outputs) for (let v = 0; v < scene.values; v++) if (fits[v] && scene.producer[v] !== NONE) mask[scene.producer[v]] = 1;
     return mask;
   }
 

@@ -19,7 +19,7 @@ export class ValueView {
     const { scene } = this.stage;
     const known = this.value < scene.values;
     this.name = known ? scene.valueNames.at(this.value) : printable(shortened(selection.name || "constant"));
-    this.type = known ? scene.valueTypes.at(this.value) : printable(selection.type || "");
+    this.type = known ? scene.typeOf(this.value) : printable(selection.type || "");
     this.made = known ? scene.producer[this.value] : NONE;
     this.users = known ? scene.consumersOf(this.value) : [];
   }
