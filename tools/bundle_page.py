@@ -11,6 +11,7 @@ import argparse
 import base64
 import collections
 import hashlib
+import itertools
 import pathlib
 import re
 import string
@@ -29,6 +30,11 @@ COMMENT = re.compile(r"//[^\n]*|/\*.*?\*/", re.DOTALL)
 DECLARING = {"class", "const", "function", "let"}
 STATEMENTS = {"catch", "for", "if", "switch", "while"}
 WORD_END = re.compile(r"[\w$]")
+IDENTIFIER = re.compile(r"[A-Za-z_$][\w$]*$")
+RESERVED = """as async await break case catch class const constructor continue default delete do else export extends false finally for from function get if import
+in instanceof let new null of return set static super switch this throw true try typeof undefined var void while yield arguments""".split()
+GLOBALS = "Infinity NaN document globalThis history innerHeight innerWidth location navigator performance window".split()
+NOT_RENAMED = {*RESERVED, *GLOBALS}
 BLOCK_COMMENT = re.compile(r"^ */\*\*.*?\*/\n", re.MULTILINE | re.DOTALL)
 LINE_COMMENT = re.compile(r"^ *//.*\n", re.MULTILINE)
 MOST_BYTES = 200 * 1024
@@ -75,8 +81,9 @@ def ordered(modules: dict[str, str]) -> list[str]:
     return done
 
 
-def template_end(code: str, at: int) -> int:
-    """Where a template literal ends that begins at a place; what it embeds may hold templates again."""
+def template_end(code: str, at: int, stops: bool = False) -> int:
+    """Where a template literal ends that begins at a place, or with `stops` its first piece of code; what it embeds may hold
+    templates again."""
     depth = 0
     at += 1
     while depth or code[at] != "`":
@@ -89,6 +96,8 @@ def template_end(code: str, at: int) -> int:
             at = template_end(code, at) - 1
         elif depth and code[at] in "{}":
             depth += 1 if code[at] == "{" else -1
+            if stops and not depth:
+                return at
         at += 1
     return at + 1
 
@@ -160,6 +169,40 @@ def without_last_semicolons(parts: list[str]) -> list[str]:
     return kept
 
 
+def brace_kind(words: list[str], at: int) -> str:
+    """Tells what an opening brace begins: an object or a pattern, the body of a class, or a block."""
+    before, earlier = words[at - 1] if at else "", words[at - 2] if at > 1 else ""
+    if earlier in ("class", "extends"):
+        return "class"
+    is_arrow = before == ">" and earlier == "="
+    begins_value = before in "(,=:[?&|!" or before in ("return", "const", "let", "of")
+    return "object" if before and begins_value and not is_arrow else "block"
+
+
+def roles(words: list[str]) -> list[str]:
+    """The role of each word: `variable`, `shorthand` (a key and a variable), or nothing: keys, members and signs."""
+    found = []
+    opened = ["block"]
+    for at, word in enumerate(words):
+        before, after = words[at - 1] if at else "", words[at + 1] if at + 1 < len(words) else ""
+        inside = opened[-1]
+        if word == "{":
+            opened.append(brace_kind(words, at))
+        elif word in ("(", "["):
+            opened.append(word)
+        elif word in (")", "]", "}"):
+            opened.pop()
+        if inside == "class" and word == "=":
+            raise Refused("fields of classes are set in constructors")
+        is_member = before == "." and words[at - 2:at] != [".", "."]
+        is_key = inside == "object" and before in ("{", ",", "async", "get") and after in (":", "(")
+        if not IDENTIFIER.match(word) or is_member or is_key or inside == "class":
+            found.append("")
+        else:
+            found.append("shorthand" if inside == "object" and before in ("{", ",") and after in (",", "}", "=") else "variable")
+    return found
+
+
 def parameters(words: list[str]) -> set[str]:
     """Names of parameters, unless they have a pattern of their own."""
     found = set()
@@ -174,45 +217,86 @@ def parameters(words: list[str]) -> set[str]:
             is_function = words[i + 1:i + 2] == ["{"] and WORD_END.match(owner[:1]) and owner not in STATEMENTS
             if word == ")" and (is_arrow or is_function):
                 found.update(names)
-        elif WORD_END.match(word[:1]) and is_arrow:
+        elif IDENTIFIER.match(word) and is_arrow:
             found.add(word)
-        elif WORD_END.match(word[:1]) and opened and before in ("(", ",", "."):
+        elif IDENTIFIER.match(word) and opened and before in ("(", ",", "."):
             opened[-1][1].append(word)
     return found
 
 
+def declared_names(words: list[str]) -> set[str]:
+    """Names of variables that the code declares, also in patterns: whatever stands there as one word."""
+    found = {word for before, word in zip(words, words[1:]) if before in DECLARING} | parameters(words)
+    found |= {word for word, role in zip(words, roles(words)) if role == "shorthand"}
+    opened = [""]
+    for before, word, after in zip(words, words[1:], words[2:]):
+        if before in ("(", "[", "{"):
+            opened.append(before)
+        elif before in (")", "]", "}") and len(opened) > 1:
+            opened.pop()
+        if opened[-1] == "[" and before in ("[", ",") and after in (",", "]") and word[:1].islower():
+            found.add(word)
+    return {word for word in found if IDENTIFIER.match(word)} - NOT_RENAMED
+
+
+def pieces_of(template: str) -> list[str]:
+    """Texts and code of a template literal in turns, from a text to a text."""
+    pieces = []
+    begin = at = 0
+    while at < len(template):
+        if template[at] == "\\":
+            at += 1
+        elif template.startswith("${", at):
+            end = template_end("`" + template[at:] + "`", 0, stops=True) + at - 1
+            pieces += [template[begin:at + 2], template[at + 2:end]]
+            begin = at = end
+        at += 1
+    return [*pieces, template[begin:]]
+
+
+def all_words(found: list[str]) -> list[list[str]]:
+    """The words of the code, and those of each piece of code in its templates."""
+    lists = [[token for token in found if not token.isspace()]]
+    for token in found:
+        if token[0] == "`":
+            for code in pieces_of(token)[1::2]:
+                lists += all_words(tokens(code))
+    return lists
+
+
 def short_names(found: list[str]) -> dict[str, str]:
-    """Short names for what is declared, unless the same word also is a property, in a template or a text."""
-    words = [token for token in found if not token.isspace()]
-    declared = {word for before, word in zip(words, words[1:]) if before in DECLARING and WORD_END.match(word)} | parameters(words)
-    kept = set()
-    brackets = [""]
-    for before, word, after in zip(["", *words], words, [*words[1:], ""]):
-        if word in ("(", "[", "{"):
-            brackets.append(word)
-        elif word in (")", "]", "}"):
-            brackets.pop()
-        elif word[0] in "`\"'":
-            kept.update(re.findall(r"[\w$]+", word))
-        elif before == "." or after == ":" or (brackets[-1] == "{" and before in ("{", ",") and after in (",", "}", "=")):
-            kept.add(word)
-    counts = collections.Counter(words)
-    chosen = sorted((name for name in declared - kept if len(name) > 2), key=lambda name: (-counts[name], name))
-    return {name: "$" + base36(number) for number, name in enumerate(chosen)}
+    """Short names for variables: words that the code does not have otherwise."""
+    lists = all_words(found)
+    declared = set().union(*map(declared_names, lists))
+    counts = collections.Counter(word for words in lists for word, role in zip(words, roles(words)) if role and word in declared)
+    taken = {word for words in lists for word in words} - set(counts)
+    letters = string.ascii_letters + "$_"
+    free = (name for name in (*letters, *map("".join, itertools.product(letters, letters + string.digits))) if name not in taken | NOT_RENAMED)
+    return {name: short for name, short in zip(sorted(counts, key=lambda name: (-counts[name], name)), free)}
 
 
-def base36(number: int) -> str:
-    digits = string.digits + string.ascii_lowercase
-    return (base36(number // 36) if number >= 36 else "") + digits[number % 36]
+def renamed(found: list[str], names: dict[str, str]) -> list[str]:
+    """The tokens with the short names of variables."""
+    of_words = iter(roles([token for token in found if not token.isspace()]))
+    result = []
+    for token in found:
+        role = "" if token.isspace() else next(of_words)
+        if role and token in names:
+            result.append(f"{token}:{names[token]}" if role == "shorthand" and names[token] != token else names[token])
+        elif token[0] == "`":
+            pieces = pieces_of(token)
+            pieces[1::2] = [joined(renamed(tokens(code), names)) for code in pieces[1::2]]
+            result.append("".join(pieces))
+        else:
+            result.append({"true": "!0", "false": "!1"}.get(token, token))
+    return result
 
 
-def squeezed(code: str) -> str:
-    """The code without white space that only people need, and with short names and words."""
+def joined(found: list[str]) -> str:
+    """Tokens without white space that only people need."""
     parts: list[str] = []
     space = ""
-    found = tokens(code)
-    names = {**short_names(found), "true": "!0", "false": "!1"}
-    for token in (names.get(token, token) for token in found):
+    for token in found:
         if token.isspace():
             space = token
             continue
@@ -221,6 +305,12 @@ def squeezed(code: str) -> str:
         parts.append(token)
         space = ""
     return "".join(without_last_semicolons(joined_constants(parts)))
+
+
+def squeezed(code: str) -> str:
+    """The code without white space that only people need, and with short names and words."""
+    found = tokens(code)
+    return joined(renamed(found, short_names(found)))
 
 
 def refuse_equal_names(modules: dict[str, str]) -> None:
