@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "results/debug.h"
+#include "results/rewrite_steps.h"
 
 namespace assay::results {
 
@@ -18,6 +19,7 @@ struct BisectionReport {
   std::string explanation;     // of this step
   std::string output;
   std::string good_output;
+  std::vector<StepListing> steps;  // all of them
   std::vector<ReducedNode> nodes;  // of a smallest part that fails, of the model after that step
   std::string reduced;             // place at which that part is saved
   DebugLoop loop;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "results/rewrite_steps.h"
 
 namespace assay::results {
 
@@ -75,6 +76,7 @@ struct ConversionReport {
   std::string calibration;                    // the calibration that found their ranges; empty: there are none
   std::vector<LayerSensitivity> sensitivity;  // if that was asked for, or there is a budget
   std::vector<ConversionPoint> points;        // likewise
+  std::vector<StepListing> steps;             // if they were wanted
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/diagnostics.h"
+#include "results/rewrite_steps.h"
 
 namespace assay::results {
 
@@ -32,6 +33,7 @@ struct EditReport {
   ModelSize after;
   std::vector<Change> changes;
   std::vector<Change> skipped;
+  std::vector<StepListing> steps;  // if they were wanted
   std::vector<Diagnostic> findings;
   std::vector<std::pair<std::string, double>> timings;  // seconds
 };

@@ -71,7 +71,8 @@ struct OverlayBlock {
 struct Overlay {
   std::string title;
   std::string source;  // the file, or the command
-  std::string what;    // `accuracy`, `run`, `time`, `plan`, `lint`, `compatibility`, `range`, `difference`, `data`
+  std::string
+      what;  // `accuracy`, `run`, `time`, `plan`, `lint`, `compatibility`, `range`, `difference`, `steps`, `data`
   size_t scene = 0;
   std::vector<std::string> sides;
   std::vector<OverlayField> fields;

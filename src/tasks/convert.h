@@ -63,7 +63,7 @@ struct ConvertRequest {
   std::vector<surgery::InterfaceType> interface_types;  // that inputs and outputs get
   std::variant<std::monostate, HalfRequest, Int8Request, WeightsRequest, MendRequest> conversion;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
-  bool explains = false;     // each step is a message, and in the outcome
+  bool explains = false;     // each step is a message, and in the report
   bool builds_plan = false;  // the output is a plan of the engine
   std::string builder = {};  // the backend that builds it; empty: the built-in engine
 };
@@ -71,7 +71,6 @@ struct ConvertRequest {
 struct ConvertOutcome {
   results::ConversionReport report;
   ir::Model model;
-  std::vector<std::string> steps = {};  // explanations, if they were wanted
 };
 ConvertOutcome convert(const ConvertRequest& request, Observer& observer);
 // Measures the distributions of the values whose ranges the request's int8 needs, and writes them to a file, for

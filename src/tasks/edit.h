@@ -37,8 +37,7 @@ struct EditRequest {
 struct EditOutcome {
   results::EditReport report;
   ir::Model model;
-  std::vector<std::string> steps = {};  // explanations, if they were wanted
-  std::vector<ir::Model> ranks = {};    // of a task that makes a model per rank, if they are not saved
+  std::vector<ir::Model> ranks = {};  // of a task that makes a model per rank, if they are not saved
 };
 
 // The passes to run, and their end.
@@ -52,7 +51,7 @@ struct PassRequest {
   std::vector<std::string> passes;  // by name, run last
   passes::Options options;
   uint64_t last_step = std::numeric_limits<uint64_t>::max();
-  bool explains = false;  // each step is a message, and in the outcome
+  bool explains = false;  // each step is a message, and in the report
 };
 
 // The greatest value of a tensor that decides the size of a result.

@@ -225,8 +225,9 @@ def lint(model):
     return scene.overlay({"title": "check lint", "source": "lint.json", "what": "lint", "sides": [], "fields": [], "notes": notes})
 
 
-def changed_transformer(layers=4):
-    """A model, the one that it came from, and their difference: one node renamed, one removed, one added, one changed."""
+def changed_transformer(layers=4, with_steps=False):
+    """A model, the one that it came from, and their difference: one node renamed, one removed, one added, one changed; perhaps
+    in steps."""
     before = transformer(layers, "before")
     after = transformer(layers, "after")
     target = next(item for item in after.nodes if item.name == "encoder.layer.1.mlp.gelu")
@@ -251,6 +252,13 @@ def changed_transformer(layers=4):
                  "fields": [{"name": "change"}, {"name": "counterpart"}]}
         counterparts = [other.get(item.id, math.nan) for item in model.items()]
         overlays.append(("difference", "difference", scene.overlay(facts, {"/counterpart": counterparts})))
+    steps = [("step 1: remove Identity `encoder.layer.0.copy`", [node.id], [], []),
+             ("step 2: fuse Gelu into FastGelu", [ids["encoder.layer.1.mlp.gelu"]], [target.id], []),
+             ("step 3: add Clip `encoder.layer.3.clip`", [], [extra.id], [renamed.id])]
+    for number in range(2 if with_steps else 0):
+        rows = [{"name": name, "items": gone if number == 0 else made + kept, "gone": len(gone) if number == 0 else 0, "kept": len(kept) * number}
+                for name, gone, made, kept in steps]
+        overlays.append(("steps of a rewrite", "steps", scene.overlay({"title": "steps of a rewrite", "what": "steps", "scene": number, "sides": [], "table": rows, "fields": []})))
     return after, scenes, overlays
 
 

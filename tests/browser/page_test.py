@@ -206,6 +206,29 @@ class Pictures(PageTest):
         self.assertEqual(self.ask("assay.app.stages[1].scene.name(assay.app.stages[1].look.selected)"), "encoder.layer.2.first_norm")
         self.assertIn("line 310,0 310,", self.ask("assay.dump()"))
 
+    def test_steps_of_a_rewrite(self):
+        model, scenes, overlays = models.changed_transformer(with_steps=True)
+        self.show(server.Subject(model, scenes, overlays))
+        self.assertEqual(self.ask("document.getElementById('step').max"), "3")
+        shown = """["encoder.layer.0.copy", "encoder.layer.1.mlp.fast_gelu", "encoder.layer.3.clip"].map((name) => {
+            const { scene, look } = assay.app.stage, item = [...Array(scene.count).keys()].find((i) => scene.name(i) === name);
+            return `${look.fades[item] ? "faded" : "full"}${look.hits[item] ? " marked" : ""}`; }).join(", ")"""
+        states = []
+        for key in "[[[]]]":
+            self.press(key)
+            states.append((self.ask("assay.app.steps.at"), self.ask(shown)))
+        # A node that both models have stands in full in all states.
+        self.assertEqual(states, [(2, "faded, full marked, faded"), (1, "faded marked, full, faded"), (0, "full marked, full, faded"), (1, "faded marked, full, faded"),
+                                  (2, "faded, full marked, faded"), (3, "faded, full, full marked")])
+        self.assertEqual(self.ask("document.getElementById('step').getAttribute('aria-valuetext')"), "3 of 3: add Clip `encoder.layer.3.clip`")
+        self.ask("document.getElementById('step').value = 1; document.getElementById('step').dispatchEvent(new Event('input'))")
+        self.page.settle()
+        self.assert_golden("steps", self.ask("assay.dump()"))
+        self.ask("assay.app.steps.go(2); document.getElementById('play').click()")
+        self.page.wait("assay.app.steps.at === 3 && assay.app.steps.timer === 0")
+        self.press("Escape")
+        self.assertTrue(self.ask("assay.app.stage.look.fades === null"))
+
     def test_svg_is_the_same_picture(self):
         self.show(server.Subject(models.small()))
         svg = self.ask("assay.svg()")

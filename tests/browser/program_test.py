@@ -81,6 +81,35 @@ class ProgramTest(unittest.TestCase):
         self.assertTrue(self.page.evaluate("assay.app.stage.scene.union"))
         self.assertIn("Sigmoid", self.page.evaluate("assay.dump()"))
 
+    def test_steps_of_a_rewrite(self):
+        (self.folder / "long.onnxtxt").write_text(MODEL.format(name="long", act="same", op="Identity"))
+        done = self.run_assay("surgeon", "sanitize", "long.onnxtxt", "--simplify", "--explain", "-o", "short.onnx", "--json", "steps.json")
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(self.run_assay("view", "long.onnxtxt", "short.onnx", "--with", "steps.json", "-o", "steps.html").returncode, 0)
+        self.page.open((self.folder / "steps.html").as_uri())
+        self.assertEqual(self.page.evaluate("document.getElementById('step-text').textContent"), "1 of 1: a copy of its operand: node `/body/same` (Identity) -> `r`")
+        faded = "(() => { const { scene, look } = assay.app.stage; return look.fades[[...Array(scene.count).keys()].find((i) => scene.operator(i) === 'Identity')]; })()"
+        for key, wanted in (("[", 0), ("]", 1)):
+            self.page.key(key)
+            self.page.settle()
+            self.assertEqual(self.page.evaluate(faded), wanted)
+        self.run_assay("surgeon", "sanitize", "long.onnxtxt", "--simplify", "-o", "short.onnx", "--json", "plain.json")
+        told = self.run_assay("view", "long.onnxtxt", "--with", "plain.json", "-o", "plain.html")
+        self.assertEqual(told.returncode, 0)
+        self.assertIn("`plain.json` is not shown: it holds no steps, since they were not to be explained", told.stdout + told.stderr)
+
+    def test_the_guilty_step_is_shown_first(self):
+        (self.folder / "wide.onnxtxt").write_text("""<ir_version: 8, opset_import: ["" : 17]>
+g (float[4] x) => (float[4] y) <float[4] k = {1000, 1000, 1000, 1000}> {
+  [in] a = Neg(x) [up] b = Add(a, k) [down] c = Sub(b, k) [out] y = Abs(c)
+}
+""")
+        found = self.run_assay("debug", "bisect", "wide.onnxtxt", "--fp-to-fp16", "--ref", "--atol", "1e-2", "--rtol", "1e-2", "-o", "bad.onnx", "--json", "bisect.json")
+        self.assertEqual(found.returncode, 0, found.stderr)
+        self.assertEqual(self.run_assay("view", "wide.onnxtxt", "bad.onnx", "--with", "bisect.json", "-o", "bisect.html").returncode, 0)
+        self.page.open((self.folder / "bisect.html").as_uri())
+        self.assertTrue(self.page.evaluate("document.getElementById('step-text').textContent").startswith("2 of 4: "))
+
     def test_report_of_a_comparison(self):
         self.run_assay("check", "lint", "m.onnxtxt", "--json", "lint.json")
         self.run_assay("run", "m.onnxtxt", "--ref", "--ref-fp64", "--onnx-outputs", "mark", "all", "--json", "run.json")

@@ -197,6 +197,7 @@ struct Fields<BisectionReport> {
     v("good_output", report.good_output);
     v("reduced", report.reduced);
     v("nodes", report.nodes);
+    v("steps", report.steps);
     describe_loop(v, report.loop);
     v("timings", report.timings);
   }

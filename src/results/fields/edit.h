@@ -3,6 +3,7 @@
 #include "results/conversion.h"
 #include "results/edit_report.h"
 #include "results/fields/findings.h"
+#include "results/fields/steps.h"
 #include "results/plugin_report.h"
 #include "results/statistics.h"
 
@@ -84,6 +85,7 @@ struct Fields<ConversionReport> {
     v("weights", report.weights);
     v.some("sensitivity", report.sensitivity);
     v.some("points", report.points);
+    v.some("steps", report.steps);
     v("findings", report.findings);
     v("timings", report.timings);
   }
@@ -139,6 +141,7 @@ struct Fields<EditReport> {
     v("after", report.after);
     v("changes", report.changes);
     v("skipped", report.skipped);
+    v.some("steps", report.steps);
     v("findings", report.findings);
     v("timings", report.timings);
   }

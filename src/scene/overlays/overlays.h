@@ -13,6 +13,7 @@
 #include "results/lint_report.h"
 #include "results/overlay.h"
 #include "results/profile_report.h"
+#include "results/rewrite_steps.h"
 #include "results/run_report.h"
 #include "results/value_ranges.h"
 #include "scene/make.h"
@@ -47,6 +48,22 @@ results::Overlay plan_overlay(const results::EngineListing& plan, const SceneNam
 // The differences of two models, as an overlay of either one.
 std::pair<results::Overlay, results::Overlay> difference_overlays(const ir::Model& a, const MadeScene& made_a,
                                                                   const ir::Model& b, const MadeScene& made_b);
+
+// The steps of a rewrite, and the one that is to blame, from 1; 0: none is known.
+struct RewriteSteps {
+  std::vector<results::StepListing> list;
+  uint64_t guilty = 0;
+};
+
+// The steps in a report of `surgeon sanitize`, `convert` or `debug bisect`; nullopt for other reports. Error
+// (unsupported) if it has none.
+std::optional<RewriteSteps> read_steps(std::string_view json);
+
+// The nodes of steps that a scene shows: those that are removed from the model before the rewrite, those that are added
+// to the one after it, or all that one model has. The items of each row are `gone` ones that it removes, those that it
+// adds, and `kept` ones that it changes.
+enum class ShownSteps : uint8_t { removed, added, all };
+results::Overlay steps_overlay(const RewriteSteps& steps, const SceneNames& names, ShownSteps shown);
 
 // The parts of report_overlay, by what the report is of.
 results::Overlay accuracy_overlay(const results::AccuracyHunt& report, const SceneNames& names);

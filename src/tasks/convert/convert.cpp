@@ -114,8 +114,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
   ConversionJob job{request, observer, loaded, rewriter};
   results::ConversionReport report = apply(request, job);
   if (!job.uses_inputs) tell_unused_inputs(request.inputs, observer);
-  std::vector<std::string> steps;
-  if (request.explains) steps = explain_steps(rewriter, observer);
+  if (request.explains) report.steps = explain_steps(rewriter, observer);
   tell_findings(loaded.findings, observer);
   const double convert_seconds = converting.seconds();
   const Stopwatch saving;
@@ -125,7 +124,7 @@ ConvertOutcome convert(const ConvertRequest& request, Observer& observer) {
                     {"convert_seconds", convert_seconds},
                     {"save_seconds", saving.seconds()},
                     {"total_seconds", total.seconds()}};
-  return {std::move(report), std::move(loaded.model), std::move(steps)};
+  return {std::move(report), std::move(loaded.model)};
 }
 
 void save_statistics(const ConvertRequest& request, const std::string& path, Observer& observer) {

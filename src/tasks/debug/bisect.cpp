@@ -22,7 +22,7 @@ using debug::Verdict;
 // The model after some steps, and what they did.
 struct Rewritten {
   ir::Model model;
-  std::vector<std::string> steps;
+  std::vector<results::StepListing> steps;
 };
 
 class Bisection {
@@ -39,26 +39,26 @@ class Bisection {
 
   results::BisectionReport run() {
     report_.model = request_.model.path;
-    const std::vector<std::string> explanations = rewritten(std::numeric_limits<uint64_t>::max()).steps;
-    report_.step_count = explanations.size();
+    report_.steps = rewritten(std::numeric_limits<uint64_t>::max()).steps;
+    report_.step_count = report_.steps.size();
     if (report_.step_count == 0) fail(ErrorCode::usage, "nothing is changed: there is no step to find");
     report_.fails_before = surely_fails(0);
     report_.is_reproduced = !report_.fails_before && surely_fails(report_.step_count);
-    if (report_.is_reproduced) search(explanations);
+    if (report_.is_reproduced) search();
     report_.loop = loop_.take();
     if (comparing_ && !comparing_->symptom().empty()) observer_.info("The first that fails: " + comparing_->symptom());
     return std::move(report_);
   }
 
  private:
-  void search(const std::vector<std::string>& explanations) {
+  void search() {
     uint64_t good = 0, bad = report_.step_count;
     while (bad - good > 1) {
       const uint64_t middle = good + (bad - good) / 2;
       (fails(middle, std::bit_width(bad - good)) ? bad : good) = middle;
     }
     report_.step = bad;
-    report_.explanation = explanations[bad - 1];
+    report_.explanation = report_.steps[bad - 1].explanation;
     save(bad, request_.output, report_.output);
     save(good, request_.least_good, report_.good_output);
     if (!request_.reduced.empty()) reduce(after(bad));
@@ -148,13 +148,13 @@ class Bisection {
       wanted.explains = true;
       wanted.inputs = request_.inputs;
       ConvertOutcome outcome = convert(wanted, quiet);
-      return {std::move(outcome.model), std::move(outcome.steps)};
+      return {std::move(outcome.model), std::move(outcome.report.steps)};
     }
     SanitizeRequest wanted{.edit = {.model = source}, .passes = std::get<PassRequest>(request_.steps)};
     wanted.passes.last_step = steps;
     wanted.passes.explains = true;
     EditOutcome outcome = sanitize(wanted, quiet);
-    return {std::move(outcome.model), std::move(outcome.steps)};
+    return {std::move(outcome.model), std::move(outcome.report.steps)};
   }
 
   void save(uint64_t steps, const std::string& path, std::string& saved) {

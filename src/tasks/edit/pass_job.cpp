@@ -34,8 +34,8 @@ class PassJob {
         rewriter_(job.model(), request.last_step),
         pipeline_(job.model(), rewriter_, request.options) {}
 
-  // Returns the explanations of all steps if the request wants them.
-  std::vector<std::string> run() {
+  // Returns all steps if the request wants them.
+  std::vector<results::StepListing> run() {
     if (is_empty()) return {};
     pipeline_.run(kSort);  // whatever else is asked for needs it
     if (request_.cleans) pipeline_.run(passes::cleanup_passes());
@@ -44,7 +44,7 @@ class PassJob {
     if (request_.fuses) pipeline_.run_until_stable(passes::fusion_passes());
     const std::vector<std::string_view> named(request_.passes.begin(), request_.passes.end());
     if (!named.empty()) pipeline_.run(named);
-    std::vector<std::string> steps;
+    std::vector<results::StepListing> steps;
     if (request_.explains) steps = explain_steps(rewriter_, job_.observer());
     report();
     refuse_opset();
@@ -127,6 +127,8 @@ void check_passes(const std::vector<std::string>& names) {
   }
 }
 
-std::vector<std::string> run_passes(const PassRequest& request, EditJob& job) { return PassJob(request, job).run(); }
+std::vector<results::StepListing> run_passes(const PassRequest& request, EditJob& job) {
+  return PassJob(request, job).run();
+}
 
 }  // namespace assay::tasks

@@ -49,11 +49,11 @@ EditOutcome sanitize(const SanitizeRequest& request, Observer& observer) {
   edit(request, job);
   if (request.types == TypeSource::observed) observe_all_types(request.inputs, job);
   if (request.types != TypeSource::observed) tell_unused_inputs(request.inputs, observer);
-  std::vector<std::string> steps = run_passes(request.passes, job);
+  std::vector<results::StepListing> steps = run_passes(request.passes, job);
   bound_sizes(request.bounds, job);
   if (infers) infer_shapes(job.loaded());
   EditOutcome outcome = job.save();
-  outcome.steps = std::move(steps);
+  outcome.report.steps = std::move(steps);
   return outcome;
 }
 

@@ -1,14 +1,14 @@
 #pragma once
 
-#include <string>
 #include <vector>
 
 #include "ir/rewriter.h"
+#include "results/rewrite_steps.h"
 #include "tasks/observer.h"
 
 namespace assay::tasks {
 
-// Explains each step in a message, and returns the explanations.
-std::vector<std::string> explain_steps(const ir::Rewriter& rewriter, Observer& observer);
+// Explains each step in a message, and lists them.
+std::vector<results::StepListing> explain_steps(const ir::Rewriter& rewriter, Observer& observer);
 
 }  // namespace assay::tasks

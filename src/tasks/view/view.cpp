@@ -81,6 +81,7 @@ struct View::Impl {
   std::pair<const tensor::Tensor*, std::string> elements(size_t scene, ir::ValueId value) const;
   std::vector<std::pair<std::string, const tensor::Tensor*>> all_sides(size_t scene, ir::ValueId value) const;
   void add_file(const std::string& path);
+  void add_report(const std::string& path);
   void add_data(const std::string& path);
   void add_overlay(results::Overlay overlay, const std::string& path);
 
@@ -158,6 +159,18 @@ void View::Impl::add_data(const std::string& path) {
   add_overlay(std::move(overlay), path);
 }
 
+void View::Impl::add_report(const std::string& path) {
+  const std::string json = read_text(path);
+  const std::optional<scene::RewriteSteps> steps = scene::read_steps(json);
+  if (!steps) return add_overlay(scene::report_overlay(json, *names), path);
+  const bool has_both = models.size() > 1;
+  using enum scene::ShownSteps;
+  add_overlay(scene::steps_overlay(*steps, *names, has_both ? removed : all), path);
+  if (!has_both) return;
+  const scene::SceneNames names_after(models.back().loaded.model, models.back().made);
+  add_overlay(scene::steps_overlay(*steps, names_after, added), path);
+}
+
 void View::Impl::add_file(const std::string& path) {
   if (!names) names = std::make_unique<scene::SceneNames>(models.front().loaded.model, models.front().made);
   ModelSource source;
@@ -166,7 +179,7 @@ void View::Impl::add_file(const std::string& path) {
     Observer silent;
     return add_overlay(scene::plan_overlay(inspect_engine({path, ""}, silent), *names), path);
   }
-  if (is_report(path)) return add_overlay(scene::report_overlay(read_text(path), *names), path);
+  if (is_report(path)) return add_report(path);
   if (is_calibration_cache(path)) {
     return add_overlay(scene::calibration_overlay(formats::read_calibration_cache(path), *names), path);
   }

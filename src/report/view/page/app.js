@@ -18,6 +18,7 @@ import { NONE, Scene } from "./scene.js";
 import { Search } from "./search.js";
 import { openSource } from "./source.js";
 import { Stage } from "./stage.js";
+import { Steps, takeSteps } from "./steps.js";
 import { Tasks } from "./tasks.js";
 import { onTheme, startTheme, theme } from "./theme.js";
 import { Tree } from "./tree.js";
@@ -58,6 +59,7 @@ export class App {
     this.dock = new Dock(this);
     this.link = new Link(this);
     this.tasks = new Tasks(this);
+    this.steps = new Steps(this);
     this.header = new Header(this);
     this.graph.layout();
     for (const stage of this.stages) {
@@ -88,6 +90,7 @@ export class App {
     const difference = this.overlays.find((overlay) => overlay.what === "difference");
     const union = this.stages.find((stage) => stage.scene.union);
     if (difference && union) this.showStage(union);
+    this.steps.refresh();
   }
 
   async loadOverlay(entry) {
@@ -97,6 +100,7 @@ export class App {
       const overlay = new Overlay(container, stage.scene, String(entry.id));
       if (!container.head.title) overlay.title = entry.title;
       if (!overlay.what) overlay.what = entry.what;
+      if (takeSteps(overlay)) return;
       this.overlays = [...this.overlays.filter((other) => other.id !== overlay.id), overlay];
     } catch (error) {
       this.banner(`${entry.title}: ${error.message}`);
@@ -183,6 +187,7 @@ export class App {
     this.lists.refresh();
     this.panel.show();
     this.dock.refresh();
+    this.steps.refresh();
     this.graph.layout();
     for (const stage of this.shownStages()) if (!stage.viewed) stage.firstView();
     for (const stage of this.shownStages()) stage.viewed = true;
@@ -268,21 +273,8 @@ export class App {
 
   /** Called for every frame that was drawn. */
   drawn(list) {
-    this.ribbon.range = this.ordersIn(list);
-    this.ribbon.draw();
+    this.ribbon.show(this.stage, list);
     this.header.drawn();
-  }
-
-  ordersIn(list) {
-    const { scene } = this.stage;
-    let range = null;
-    for (let i = 0; i < list.count; i++) {
-      const { kind, item } = list.commands[i];
-      if (kind !== "box" || !item || this.stage.places.open[item] || scene.order[item] === NONE) continue;
-      const last = scene.last[item] === NONE ? scene.order[item] : scene.last[item];
-      range = range ? [Math.min(range[0], scene.order[item]), Math.max(range[1], last)] : [scene.order[item], last];
-    }
-    return range;
   }
 
   moved(stage) {

@@ -23,6 +23,8 @@ export function addUnion(app) {
   const union = new Union(newer, older, table, newer.pairs);
   const scene = new Scene(union.container(), 0, "difference");
   scene.union = true;
+  scene.steps = union.steps();
+  scene.guilty = older.guilty;
   scene.reference = (item) => union.references[item];
   const stage = new Stage(scene, () => app.request());
   stage.look.ghosts = union.ghostMask();
@@ -286,14 +288,29 @@ class Union {
     columns.set(name, { bytes, ends });
   }
 
+  /** The steps from one model to the other. Nodes that both have are kept, whatever became of their names. */
+  steps() {
+    const { steps: removing = [] } = this.other;
+    const { steps: adding = [] } = this.main;
+    return removing.map(({ name, gone }, i) => {
+      const { made, kept } = adding[i] || { made: [], kept: [] };
+      return { name, gone: moved(gone, this.byOther), made: moved(made.filter((item) => !this.pairs.has(item)), this.byMain),
+        kept: moved([...kept, ...made.filter((item) => this.pairs.has(item))], this.byMain) };
+    });
+  }
+
   /** The difference with the ids of the union. */
   overlayContainer({ container, notes }, rows) {
-    const moved = (items, map) => (items || []).map((item) => map.get(item)).filter((item) => item !== undefined);
     const order = (row) => this.items[row.items[0]]?.order ?? Infinity;
     const table = rows.map((row) => ({ ...row, other: undefined, items: [...moved(row.items, this.byMain), ...moved(row.other, this.byOther)] })).sort((a, b) => order(a) - order(b));
     return { head: { ...container.head, table, notes: notes.map((note) => ({ ...note, item: this.byMain.get(note.item) ?? 0 })), groups: [] }, has: () => false,
       column: (name, type) => container.column("none", type), text: (name) => container.text(name) };
   }
+}
+
+/** The items that have another number, with that. */
+function moved(items, numbers) {
+  return (items || []).map((item) => numbers.get(item)).filter((item) => item !== undefined);
 }
 
 function textsOf(columns, name) {

@@ -7,7 +7,7 @@ export const HELP = [
   ["↑ ↓", "producer, consumer"], ["← →", "neighbours in the layer"], ["Enter", "open a group"], ["Escape", "close; clear"],
   ["Backspace", "back"], ["/", "search"], ["n p", "next, previous hit, finding or change"], ["e", "next guilty layer"],
   ["f", "fit the selection"], ["0", "whole model"], ["+ −", "zoom"], ["1 … 6", "graph, table, timeline, icicle, roofline, memory"],
-  ["b", "mark, or unmark"], ["g", "path from the mark to the selection"], ["u d", "isolate what comes before, after"], ["a", "open all, close all"],
+  ["b", "mark, or unmark"], ["g", "path from the mark to the selection"], ["u d", "isolate what comes before, after"], ["a", "open all, close all"], ["[ ]", "step of a rewrite"],
   ["i", "colour by another overlay"], ["t", "light or dark"], ["?", "this help"], ["wheel", "pans; with Ctrl zooms; with Shift sideways"],
 ];
 
@@ -143,6 +143,8 @@ const ACTIONS = {
   d: (app) => app.panel.isolateReach(true),
   a: toggleAll,
   i: (app) => app.header.nextOverlay(),
+  "[": (app) => app.steps.go(app.steps.at - 1),
+  "]": (app) => app.steps.go(app.steps.at + 1),
   t: (app) => app.header.switchTheme(),
   "?": (app) => app.header.help(),
 };

@@ -73,6 +73,19 @@ export class Ribbon {
     return Math.min(5, this.rows().length) * ROW + FOOT;
   }
 
+  /** Draws it with the stretch that a picture shows. */
+  show({ scene, places }, list) {
+    this.range = null;
+    for (let i = 0; i < list.count; i++) {
+      const { kind, item } = list.commands[i];
+      if (kind !== "box" || !item || places.open[item] || scene.order[item] === NONE) continue;
+      const last = scene.last[item] === NONE ? scene.order[item] : scene.last[item];
+      const [from, to] = this.range || [Infinity, 0];
+      this.range = [Math.min(from, scene.order[item]), Math.max(to, last)];
+    }
+    this.draw();
+  }
+
   draw() {
     const { canvas, app } = this;
     canvas.style.height = this.height() + "px";
