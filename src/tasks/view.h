@@ -44,6 +44,8 @@ class View {
   const results::Overlay& overlay(size_t number) const;
   // Adds what a report says; its number. Error (parse, unsupported) as for a file.
   size_t add_report(const std::string& path);
+  // Likewise of a report in memory, under the name of a source.
+  void add_text(const std::string& json, const std::string& source);
 
   // Numbers that nothing has are Errors (usage).
   results::NodeFacts node(size_t scene, uint32_t item) const;

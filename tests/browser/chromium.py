@@ -151,8 +151,20 @@ class Page:
             self.mouse("mousePressed", x, y, button="left", clickCount=number)
             self.mouse("mouseReleased", x, y, button="left", clickCount=number)
 
-    def screenshot(self, path):
-        pathlib.Path(path).write_bytes(base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"]))
+    def screenshot(self, path=None):
+        """The picture of the page as a PNG, saved if there is a path."""
+        data = base64.b64decode(self.call("Page.captureScreenshot", format="png")["data"])
+        if path:
+            pathlib.Path(path).write_bytes(data)
+        return data
+
+    def seen(self, *selectors):
+        """What a picture of the page shows where the first element of each selector is: its most frequent colour, the share of
+        it, how many colours there are, and the greatest contrast to it; and the size of the whole."""
+        places = [self.evaluate(f"(() => {{ const r = document.querySelector({json.dumps(selector)}).getBoundingClientRect();"
+                                "return [r.left, r.top, r.width, r.height].map(Math.round); })()") for selector in selectors]
+        picture = base64.b64encode(self.screenshot()).decode()
+        return self.evaluate(f"({(pathlib.Path(__file__).parent / 'pixels.js').read_text()})({json.dumps(picture)}, {json.dumps(places)})")
 
 
 @contextlib.contextmanager

@@ -455,6 +455,56 @@ class Safety(PageTest):
         self.page.wait("document.getElementById('banners').innerText.includes('The program has ended')")
 
 
+class Screens(PageTest):
+    """Pictures of ten views, light and dark: what is on the screen, measured from its pixels."""
+
+    def assert_readable(self, view, *selectors):
+        """The canvas has the colour of the theme and something on it; texts stand out."""
+        pictures = []
+        for dark in (False, True):
+            self.page.media(dark=dark)
+            self.page.settle()
+            grounds = self.ask("[assay.theme.colors.canvas, assay.theme.colors.group]")
+            texts = ["#model", "#facts", "#views button", "#panel h2", *selectors]
+            seen = self.page.seen("#graph", *texts)
+            self.assertEqual(seen["size"], [1200, 800])
+            graph, *parts = seen["parts"]
+            self.assertIn(graph["ground"], grounds, (view, dark))
+            self.assertGreater(graph["colors"], 8, (view, dark))
+            self.assertLess(graph["share"], 0.995, (view, dark))
+            for selector, part in zip(texts, parts, strict=True):
+                self.assertGreaterEqual(part["contrast"], 4.5, (view, dark, selector))
+                self.assertGreater(part["colors"], 2, (view, dark, selector))
+            pictures.append(graph["light"])
+            if PICTURES:
+                self.page.screenshot(PICTURES / f"{view}_{'dark' if dark else 'light'}.png")
+        self.page.media()
+        self.assertGreater(pictures[0], 0.8, view)
+        self.assertLess(pictures[1], 0.1, view)
+
+    def test_graph_and_views_below_it(self):
+        self.show(small_with_overlays())
+        self.assert_readable("graph", "#tree [role=treeitem]")
+        for key, view in (("2", "table"), ("3", "timeline"), ("4", "icicle"), ("5", "roofline"), ("6", "memory")):
+            self.press(key)
+            self.assert_readable(view, "#dock")
+        self.ask("document.querySelector('[data-tab=findings]').click()")
+        self.assert_readable("findings", "#list .entry")
+
+    def test_errors(self):
+        self.show(with_overlays(models.transformer(3)))
+        self.press("e")
+        self.assert_readable("accuracy", "#legend")
+
+    def test_two_models(self):
+        model, scenes, overlays = models.changed_transformer(with_steps=True)
+        self.show(server.Subject(model, scenes, overlays))
+        self.ask("document.querySelector('[data-tab=changes]').click()")
+        self.assert_readable("difference", "#list .entry")
+        self.press("[")
+        self.assert_readable("steps", "#step-text", "#play")
+
+
 class Large(PageTest):
     """Speed over many nodes; the limits are three times the budgets, since other work runs beside."""
 

@@ -11,6 +11,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 import chromium
@@ -162,7 +163,32 @@ g (float[4] x) => (float[4] y) <float[4] k = {1000, 1000, 1000, 1000}> {
         self.page.origin = (self.folder / "notebook.html").as_uri()
         self.page.call("Page.navigate", url=self.page.origin)
         self.page.wait("document.querySelector('iframe') !== null")
-        self.page.settle()
+        self.assert_graph_in_frame()
+
+    def test_pages_of_reports_have_the_graph(self):
+        for words in (["run", "m.onnxtxt", "--ref", "--ref-fp64"], ["debug", "accuracy", "m.onnxtxt", "--engine"], ["profile", "m.onnxtxt", "--engine"],
+                      ["bench", "m.onnxtxt", "--engine", "--duration", "0.05"]):
+            with self.subTest(words[0]):
+                done = self.run_assay(*words, "--report", "report.html")
+                self.assertIn(done.returncode, (0, 1), done.stderr)
+                report = (self.folder / "report.html").read_text()
+                graph = html.unescape(re.search('<iframe class="graph"[^>]* srcdoc="([^"]*)"', report)[1])
+                (self.folder / "graph.html").write_text(graph)
+                self.page.open((self.folder / "graph.html").as_uri())
+                self.assertIn('Tanh"', self.page.evaluate("assay.dump()"))
+                self.assertEqual(self.page.evaluate("assay.app.overlays.length"), 0 if words[0] == "bench" else 1)
+                self.page.origin = (self.folder / "report.html").as_uri()
+                self.page.call("Page.navigate", url=self.page.origin)
+                self.page.wait("document.querySelector('iframe') !== null")
+                self.page.evaluate("document.querySelector('iframe').scrollIntoView()")
+                self.assert_graph_in_frame()
+
+    def assert_graph_in_frame(self):
+        """The page inside of a frame draws: its own elements cannot be asked, but they are on the screen in many colours."""
+        end = time.monotonic() + 20
+        while self.page.seen("iframe")["parts"][0]["colors"] < 100 and time.monotonic() < end:
+            time.sleep(0.1)
+        self.assertGreaterEqual(self.page.seen("iframe")["parts"][0]["colors"], 100)
 
 
 if __name__ == "__main__":

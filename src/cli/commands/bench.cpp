@@ -26,6 +26,7 @@
 #include "cli/options/groups/trtexec.h"
 #include "cli/options/remedies.h"
 #include "cli/options/values.h"
+#include "cli/view/graph_section.h"
 #include "report/bench/json_trtexec.h"
 #include "report/bench/text_bench.h"
 #include "report/html/bench_page.h"
@@ -136,14 +137,17 @@ void save_elements(const tensor::NamedData& outputs, const tasks::RawInput& want
   file.commit();
 }
 
-void save_files(const tasks::BenchOutcome& outcome, const Arguments& arguments, Environment& environment) {
+void save_files(const tasks::BenchOutcome& outcome, const tasks::ModelSource& model, const Arguments& arguments,
+                Environment& environment) {
   const results::BenchSide& side = outcome.bench.sides[0];
   Log& log = environment.log;
   if (wants_json(arguments)) {
     write_json(arguments, environment, report::report_json(outcome.bench, arguments.flag("--with-samples")));
   }
-  if (arguments.has("--report"))
-    write_page(arguments, environment, report::bench_page(outcome.bench, page_facts(environment)));
+  if (arguments.has("--report")) {
+    const std::string page = report::bench_page(outcome.bench, page_facts(environment));
+    write_page(arguments, environment, with_graph(page, model, "", environment));
+  }
   if (arguments.has("--export-layer-info") && !side.profile.layers.empty()) {
     save(arguments, "--export-layer-info", report::trtexec_layers(outcome.bench, outcome.outputs), log);
   }
@@ -229,7 +233,7 @@ int run_bench(const Arguments& arguments, Environment& environment) {
   print_outcome(bench, words, arguments, environment);
   print_details(outcome, arguments, log);
   bench.timings.emplace_back("total_seconds", total.seconds());
-  save_files(outcome, arguments, environment);
+  save_files(outcome, words.request.model, arguments, environment);
   dump_outcome(words.request, outcome, arguments, observer, environment);
   const int status = status_of(bench, words, log);
   return finish(status, total.seconds(), environment);

@@ -15,6 +15,7 @@
 #include "cli/options/groups/logging.h"
 #include "cli/options/groups/model.h"
 #include "cli/options/values.h"
+#include "cli/view/graph_section.h"
 #include "report/bench/json_profile.h"
 #include "report/bench/text_profile.h"
 #include "report/html/profile_page.h"
@@ -82,7 +83,9 @@ int run_profile(const Arguments& arguments, Environment& environment) {
   if (!json_on_stdout(arguments)) print_profile(report, environment.log);
   save(arguments, "--output", report::profile_trace(report), environment.log);
   if (arguments.has("--report"))
-    write_page(arguments, environment, report::profile_page(report, page_facts(environment)));
+    write_page(arguments, environment,
+               with_graph(report::profile_page(report, page_facts(environment)), request.model,
+                          report::report_json(report), environment));
   if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   for (const results::ProfiledBackend& backend : report.backends) {
     if (!backend.layers.empty()) return kExitEqual;

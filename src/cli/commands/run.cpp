@@ -106,7 +106,7 @@ int finish(tasks::RunOutcome& outcome, const RunWords& words, const Arguments& a
   if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   // Pages and JUnit are read by people: there a remedy is an option. JSON has its name.
   for (results::RunnerRun& run : outcome.report.runs) run.failure += remedy_text(run.remedy, arguments);
-  write_reports(report, arguments, environment);
+  write_reports(report, words.request.model, arguments, environment);
   environment.kept.push_back(std::move(outcome.sessions));
   if (outcome.save_failure) throw Error(*outcome.save_failure);
   return status_of(report);

@@ -3,7 +3,9 @@
 #include <algorithm>
 
 #include "cli/options/groups/compare.h"
+#include "cli/view/graph_section.h"
 #include "report/html/page.h"
+#include "report/json_reports.h"
 #include "report/run/junit_run.h"
 
 namespace assay::cli {
@@ -20,12 +22,14 @@ std::string_view tolerance_hint(const results::RunReport& report, const Argument
   return {};
 }
 
-void write_reports(const results::RunReport& report, const Arguments& arguments, Environment& environment) {
+void write_reports(const results::RunReport& report, const tasks::ModelSource& model, const Arguments& arguments,
+                   Environment& environment) {
   if (wants_report(arguments, "--junit")) write_junit(arguments, environment, report::junit_suite(report));
   if (!wants_report(arguments, "--report")) return;
   report::PageFacts facts = page_facts(environment);
   facts.hint = tolerance_hint(report, arguments);
-  write_page(arguments, environment, report::html_page(report, facts));
+  write_page(arguments, environment,
+             with_graph(report::html_page(report, facts), model, report::report_json(report), environment));
 }
 
 }  // namespace assay::cli

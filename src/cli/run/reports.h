@@ -3,6 +3,7 @@
 #include "cli/environment.h"
 #include "cli/options/arguments.h"
 #include "results/run_report.h"
+#include "tasks/load.h"
 
 namespace assay::cli {
 
@@ -10,6 +11,7 @@ namespace assay::cli {
 std::string_view tolerance_hint(const results::RunReport& report, const Arguments& arguments);
 
 // Writes the report for --report and --junit.
-void write_reports(const results::RunReport& report, const Arguments& arguments, Environment& environment);
+void write_reports(const results::RunReport& report, const tasks::ModelSource& model, const Arguments& arguments,
+                   Environment& environment);
 
 }  // namespace assay::cli

@@ -21,6 +21,21 @@ std::string_view word_of(Mark mark) {
   return kWords[static_cast<size_t>(mark)];
 }
 
+// A text that comes out of an attribute as it is: its digest stays the same.
+std::string in_quotes(std::string_view text) {
+  std::string result;
+  result.reserve(text.size() + text.size() / 16);
+  for (const char letter : text) {
+    if (letter == '&')
+      result += "&amp;";
+    else if (letter == '"')
+      result += "&quot;";
+    else
+      result += letter;
+  }
+  return result;
+}
+
 }  // namespace
 
 std::string page_head(const PageHead& head, const PageFacts& facts) {
@@ -41,6 +56,16 @@ std::string page_head(const PageHead& head, const PageFacts& facts) {
 std::string page_foot(std::string_view line) {
   return fmt::format("<footer>{}</footer>\n</main>\n<script>\n{}</script>\n</body>\n</html>\n", escaped(line),
                      page_script());
+}
+
+std::string with_graph(std::string page, std::string_view graph) {
+  const size_t foot = page.rfind("<footer>");
+  if (foot == std::string::npos) return page;
+  const std::string section =
+      "<h2>Graph</h2>\n<iframe class=\"graph\" title=\"graph of the model\" sandbox=\"allow-scripts allow-downloads\" "
+      "srcdoc=\"" +
+      in_quotes(graph) + "\"></iframe>\n";
+  return page.insert(foot, section);
 }
 
 std::string badge(std::string_view word, Mark mark) {

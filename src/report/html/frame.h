@@ -23,6 +23,8 @@ struct PageHead {
 
 std::string page_head(const PageHead& head, const PageFacts& facts);
 std::string page_foot(std::string_view line);
+// The page with a section for the graph before its foot; `graph` is a page of `view`.
+std::string with_graph(std::string page, std::string_view graph);
 
 // A word on its colour; the word is plain.
 std::string badge(std::string_view word, Mark mark);

@@ -81,7 +81,8 @@ struct View::Impl {
   std::pair<const tensor::Tensor*, std::string> elements(size_t scene, ir::ValueId value) const;
   std::vector<std::pair<std::string, const tensor::Tensor*>> all_sides(size_t scene, ir::ValueId value) const;
   void add_file(const std::string& path);
-  void add_report(const std::string& path);
+  const scene::SceneNames& first_names();
+  void add_report(const std::string& json, const std::string& source);
   void add_data(const std::string& path);
   void add_overlay(results::Overlay overlay, const std::string& path);
 
@@ -144,7 +145,7 @@ void View::Impl::add_data(const std::string& path) {
     for (const tensor::NamedDatum& datum : values) {
       results::OverlayRow row;
       row.words = {{"layer", datum.name}, {"side", name}};
-      if (const uint32_t item = names->producer(datum.name); item != results::kNoItem) row.items = {item};
+      if (const uint32_t item = first_names().producer(datum.name); item != results::kNoItem) row.items = {item};
       overlay.table.push_back(std::move(row));
     }
     sides.push_back({std::move(name), std::move(values)});
@@ -159,29 +160,32 @@ void View::Impl::add_data(const std::string& path) {
   add_overlay(std::move(overlay), path);
 }
 
-void View::Impl::add_report(const std::string& path) {
-  const std::string json = read_text(path);
+const scene::SceneNames& View::Impl::first_names() {
+  if (!names) names = std::make_unique<scene::SceneNames>(models.front().loaded.model, models.front().made);
+  return *names;
+}
+
+void View::Impl::add_report(const std::string& json, const std::string& source) {
   const std::optional<scene::RewriteSteps> steps = scene::read_steps(json);
-  if (!steps) return add_overlay(scene::report_overlay(json, *names), path);
+  if (!steps) return add_overlay(scene::report_overlay(json, first_names()), source);
   const bool has_both = models.size() > 1;
   using enum scene::ShownSteps;
-  add_overlay(scene::steps_overlay(*steps, *names, has_both ? removed : all), path);
+  add_overlay(scene::steps_overlay(*steps, first_names(), has_both ? removed : all), source);
   if (!has_both) return;
   const scene::SceneNames names_after(models.back().loaded.model, models.back().made);
-  add_overlay(scene::steps_overlay(*steps, names_after, added), path);
+  add_overlay(scene::steps_overlay(*steps, names_after, added), source);
 }
 
 void View::Impl::add_file(const std::string& path) {
-  if (!names) names = std::make_unique<scene::SceneNames>(models.front().loaded.model, models.front().made);
   ModelSource source;
   source.path = path;
   if (is_engine_file(source)) {
     Observer silent;
-    return add_overlay(scene::plan_overlay(inspect_engine({path, ""}, silent), *names), path);
+    return add_overlay(scene::plan_overlay(inspect_engine({path, ""}, silent), first_names()), path);
   }
-  if (is_report(path)) return add_report(path);
+  if (is_report(path)) return add_report(read_text(path), path);
   if (is_calibration_cache(path)) {
-    return add_overlay(scene::calibration_overlay(formats::read_calibration_cache(path), *names), path);
+    return add_overlay(scene::calibration_overlay(formats::read_calibration_cache(path), first_names()), path);
   }
   if (!formats::is_data(path)) {
     fail(ErrorCode::unsupported, "it is neither a report, a plan, saved data nor a calibration cache");
@@ -231,6 +235,11 @@ size_t View::add_report(const std::string& path) {
   const std::scoped_lock lock(impl_->mutex);
   impl_->add_file(path);
   return impl_->overlays.size() - 1;
+}
+
+void View::add_text(const std::string& json, const std::string& source) {
+  const std::scoped_lock lock(impl_->mutex);
+  impl_->add_report(json, source);
 }
 
 results::NodeFacts View::node(size_t scene, uint32_t item) const {

@@ -14,6 +14,7 @@
 #include "cli/options/groups/model.h"
 #include "cli/options/groups/ranks.h"
 #include "cli/options/values.h"
+#include "cli/view/graph_section.h"
 #include "report/debug/text_culprit.h"
 #include "report/html/hunt_page.h"
 #include "report/json_reports.h"
@@ -100,12 +101,14 @@ void print_hunt(const results::AccuracyHunt& hunt, const Arguments& arguments, L
   if (!hunt.doubt.empty()) log.warning(hunt.doubt);
 }
 
-void save_page(const results::AccuracyHunt& hunt, const Arguments& arguments, Environment& environment) {
+void save_page(const results::AccuracyHunt& hunt, const tasks::ModelSource& model, const Arguments& arguments,
+               Environment& environment) {
   if (!arguments.has("--report")) return;
   report::PageFacts facts = page_facts(environment);
   const auto cure = std::ranges::find_if(hunt.remedies, &results::Remedy::cures);
   if (cure != hunt.remedies.end()) facts.hint = "Cured by: " + remedy_words(*cure, hunt, arguments);
-  write_page(arguments, environment, report::hunt_page(hunt, facts));
+  write_page(arguments, environment,
+             with_graph(report::hunt_page(hunt, facts), model, report::report_json(hunt), environment));
 }
 
 int run_debug_accuracy(const Arguments& arguments, Environment& environment) {
@@ -120,7 +123,7 @@ int run_debug_accuracy(const Arguments& arguments, Environment& environment) {
   const results::AccuracyHunt hunt = tasks::debug_accuracy(request, observer);
   print_hunt(hunt, arguments, log);
   if (wants_json(arguments)) write_json(arguments, environment, report::report_json(hunt));
-  save_page(hunt, arguments, environment);
+  save_page(hunt, request.model, arguments, environment);
   const int status = !hunt.culprits.empty() ? kExitDifferent : hunt.doubt.empty() ? kExitEqual : kExitUndecided;
   const std::string_view word = status == kExitEqual ? "PASSED" : status == kExitDifferent ? "FAILED" : "UNDECIDED";
   log.verdict(status == kExitEqual, fmt::format("{} | Runtime: {:.3f}s | Command: {}", word, total.seconds(), command));
