@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""What the page of `assay view` costs over many nodes, in Debian's Chromium without a GPU, beside Netron's (PyPI `netron`).
+"""What the page of `assay view` costs over many nodes, in Debian's Chromium without a GPU, beside Netron's (PyPI `netron`) and
+Model Explorer's (`ai-edge-model-explorer` and `model-explorer-onnx`), which are looked for in this Python's environment.
 
-    view.py [--runs N] [--only MODEL] [--no-peer]
+    view.py [--runs N] [--only MODEL] [--no-peer] [--model FILE]
 
 Native part: a file is opened, grouped, laid out and written, as a process of its own. Page: from its address to the first
 picture; frames of a pan of 120 steps with all groups open (time of the script and the drawing calls), opening the group with
 the most children, a search, the heap. Exits 1 if a budget is missed; budgets are for 100,000 nodes, and a fifth of a
-1,000,000 nodes' ones.
+1,000,000 nodes' ones. `--model` measures a file of your own instead, without budgets.
 """
 
 import argparse
 import contextlib
+import math
 import pathlib
 import re
 import subprocess
@@ -95,26 +97,48 @@ def native_numbers(model: pathlib.Path, runs: int) -> dict[str, float]:
         return {"native ms": result.ms, "native MB": result.mb, "exported MB": page.stat().st_size / 1e6}
 
 
-def netron_numbers(page: chromium.Page, model: pathlib.Path, seconds: float = 120) -> str:
-    """How long Netron's page takes to its first picture; a reason where it cannot be measured."""
+def first_picture(page: chromium.Page, address: str, is_there: str, seconds: float) -> str:
+    """How long a page takes until an expression is true; a reason where it does not become so."""
+    page.origin = "/".join(address.split("/")[:3])
+    started = time.perf_counter()
+    page.call("Page.navigate", url=address)
+    while time.perf_counter() - started < seconds:
+        with contextlib.suppress(RuntimeError, TimeoutError):  # the page is busy, or changes
+            if page.evaluate(is_there):
+                return f"first picture {(time.perf_counter() - started) * 1000:.0f} ms after the page was asked for"
+        time.sleep(0.05)
+    return f"no picture after {seconds:.0f} s"
+
+
+def netron_numbers(model: pathlib.Path, seconds: float) -> str:
+    """How long Netron's page takes to its first picture. It first asks to agree to cookies."""
     try:
         import netron
     except ImportError:
-        return "netron is not installed (pip install netron)"
+        return "not installed (pip install netron)"
     host, port = netron.start(str(model), browse=False)
+    agreed = "document.body?.classList.contains('notification') && document.getElementById('message-button')?.click()"
     try:
-        page.origin = f"http://{host}:{port}"
-        started = time.perf_counter()
-        page.call("Page.navigate", url=page.origin)
-        while time.perf_counter() - started < seconds:
-            # It first asks to agree to cookies.
-            page.evaluate("document.body?.classList.contains('notification') && document.getElementById('message-button')?.click()")
-            if page.evaluate("document.querySelectorAll('#canvas .node').length"):
-                return f"first picture {(time.perf_counter() - started) * 1000:.0f} ms"
-            time.sleep(0.05)
-        return f"no picture after {seconds:.0f} s"
+        with chromium.browser() as page:
+            return first_picture(page, f"http://{host}:{port}", f"({agreed}, document.querySelectorAll('#canvas .node').length > 0)", seconds)
     finally:
         netron.stop((host, port))
+
+
+def explorer_numbers(model: pathlib.Path, seconds: float) -> str:
+    """How long Model Explorer's page takes until its graph is there; it wants WebGL, which is drawn in software."""
+    program = pathlib.Path(sys.executable).with_name("model-explorer")
+    if not program.exists():
+        return "not installed (pip install ai-edge-model-explorer model-explorer-onnx)"
+    command = [program, "--no_open_in_browser", "--skip_health_check", "--extensions", "model_explorer_onnx", "--port", "8931", str(model)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True) as process:
+        try:
+            address = next(found[0] for line in iter(process.stdout.readline, "") if (found := re.search(r"http://localhost\S+", line)))
+            with chromium.browser("--enable-unsafe-swiftshader", "--use-angle=swiftshader") as page:
+                page.size(1400, 900)
+                return first_picture(page, address, "document.querySelector('legends-panel, selection-panel') !== null", seconds)
+        finally:
+            process.terminate()
 
 
 def main() -> int:
@@ -122,15 +146,16 @@ def main() -> int:
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--only", default="")
     parser.add_argument("--no-peer", action="store_true")
+    parser.add_argument("--model", type=pathlib.Path)
+    parser.add_argument("--seconds", type=float, default=120, help="that a peer gets")
     options = parser.parse_args()
     if not chromium.program():
         print("view: no chromium; tools/setup.sh browser installs it")
         return 0
     fine = True
-    for name, factor in MODELS.items():
-        if options.only not in name:
-            continue
-        model = model_path(name)
+    models = {name: model_path(name) for name in MODELS if options.only in name} if options.model is None else {options.model.stem: options.model}
+    for name, model in models.items():
+        factor = MODELS.get(name, math.inf)
         numbers = native_numbers(model, options.runs)
         with chromium.browser() as page, served(model) as (address, waited_ms):
             page.size(1400, 900)
@@ -140,10 +165,10 @@ def main() -> int:
         for what, number in numbers.items():
             met = number <= BUDGETS[what] * factor
             fine &= met
-            print(f"{name:<12}{what:<18}{number:9.1f}  budget {BUDGETS[what] * factor:6}  {'met' if met else 'MISSED'}")
+            print(f"{name:<12}{what:<22}{number:9.1f}  budget {BUDGETS[what] * factor:6}  {'met' if met else 'MISSED'}", flush=True)
         if not options.no_peer:
-            with chromium.browser() as page:
-                print(f"{name:<12}Netron: {netron_numbers(page, model)}")
+            print(f"{name:<12}Netron: {netron_numbers(model, options.seconds)}", flush=True)
+            print(f"{name:<12}Model Explorer: {explorer_numbers(model, options.seconds)}", flush=True)
     return 0 if fine else 1
 
 

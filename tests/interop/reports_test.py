@@ -88,7 +88,7 @@ class ReportsTest(unittest.TestCase):
         self.assertTrue(all(link[1:] in page.ids for link in page.links))
         own = re.sub(r' srcdoc="[^"]*"', "", text)  # the graph is looked at in tests/browser
         self.assertIsNone(re.search(r"https?://|@import|url\(", own))
-        for svg in re.findall(r"<svg.*?</svg>", text, re.S):
+        for svg in re.findall(r"<svg.*?</svg>", own, re.S):
             xml.etree.ElementTree.fromstring(svg)
         return text, page
 
