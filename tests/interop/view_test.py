@@ -7,6 +7,7 @@ import json
 import os
 import pathlib
 import re
+import shutil
 import struct
 import subprocess
 import sys
@@ -184,10 +185,58 @@ def check_hostile(assay, folder):
     assert "alert(1)" not in output.read_text()
 
 
+def check_shapes_of_graphs(assay, folder):
+    """Bodies in bodies, cycles and a value that very many nodes read are shown."""
+    inner = helper.make_graph([helper.make_node("Relu", ["x"], ["r"], "innermost")], "body0", [], [helper.make_tensor_value_info("r", TensorProto.FLOAT, None)])
+    for depth in range(1, 25):
+        inner = helper.make_graph([helper.make_node("If", ["on"], [f"r{depth}"], f"if{depth}", then_branch=inner, else_branch=inner if depth < 3 else helper.make_graph(
+            [helper.make_node("Neg", ["x"], [f"n{depth}"])], "other", [], [helper.make_tensor_value_info(f"n{depth}", TensorProto.FLOAT, None)]))],
+            f"body{depth}", [], [helper.make_tensor_value_info(f"r{depth}", TensorProto.FLOAT, None)])
+    deep = [helper.make_node("If", ["on"], ["y"], "outermost", then_branch=inner, else_branch=inner)]
+    cycle = [helper.make_node("Add", ["x", "b"], ["a"], "first"), helper.make_node("Relu", ["a"], ["b"], "second"), helper.make_node("Neg", ["b"], ["y"], "third")]
+    fan = [helper.make_node("Relu", ["x"], [f"v{i}"], f"reader{i}") for i in range(20_000)] + [helper.make_node("Neg", ["v7"], ["y"], "last")]
+    for name, nodes, wanted in (("deep", deep, "innermost"), ("cycle", cycle, "second"), ("fan", fan, "reader19999")):
+        path = str(folder / f"{name}.onnx")
+        weights = {"on": np.array(True)} if name == "deep" else {}
+        pathlib.Path(path).write_bytes(model(nodes, weights).SerializeToString())
+        with served(assay, path) as page:
+            head, scene = page.container("/api/scene/0")
+            names = texts(scene, "name")
+            assert wanted in names, name
+            assert (scene["children"] <= 300).all() or name == "fan", name
+            assert (scene["parent"][1:] < np.arange(1, len(names))).all(), name
+
+
+def instructions(assay, path):
+    done = subprocess.run(["valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null", assay, "view", path, "-o", path + ".svg"], capture_output=True, text=True)
+    return int(re.search(r"Collected : (\d+)", done.stderr)[1])
+
+
+def check_cost(assay, folder):
+    """Twice the nodes cost twice the instructions, from the file to the picture."""
+    if shutil.which("valgrind") is None:
+        return
+    costs = []
+    for blocks in (1, 150, 300):
+        nodes, value = [], "x"
+        for block in range(blocks):
+            for step in range(20):
+                nodes.append(helper.make_node(("Relu", "Neg", "Abs")[step % 3], [value], [f"v{block}.{step}"], f"/part{block // 50}/block{block}/op{step}"))
+                value = f"v{block}.{step}"
+            nodes.append(helper.make_node("Add", [value, f"v{block}.3"], [f"s{block}"], f"/part{block // 50}/block{block}/sum"))
+            value = f"s{block}"
+        nodes.append(helper.make_node("Identity", [value], ["y"]))
+        path = str(folder / f"blocks{blocks}.onnx")
+        onnx.save(model(nodes, {}), path)
+        costs.append(instructions(assay, path))
+    base, once, twice = costs
+    assert twice - base < 2.3 * (once - base), costs
+
+
 def main() -> int:
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
-        for check in (check_values, check_scopes, check_strangers, check_events, check_hostile):
+        for check in (check_values, check_scopes, check_strangers, check_events, check_hostile, check_shapes_of_graphs, check_cost):
             check(sys.argv[1], folder)
             print(check.__name__, "passed")
     return 0
