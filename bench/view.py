@@ -165,10 +165,10 @@ def main() -> int:
         for what, number in numbers.items():
             met = number <= BUDGETS[what] * factor
             fine &= met
-            print(f"{name:<12}{what:<22}{number:9.1f}  budget {BUDGETS[what] * factor:6}  {'met' if met else 'MISSED'}", flush=True)
+            print(f"{name:<16}{what:<22}{number:9.1f}  budget {BUDGETS[what] * factor:6}  {'met' if met else 'MISSED'}", flush=True)
         if not options.no_peer:
-            print(f"{name:<12}Netron: {netron_numbers(model, options.seconds)}", flush=True)
-            print(f"{name:<12}Model Explorer: {explorer_numbers(model, options.seconds)}", flush=True)
+            print(f"{name:<16}Netron: {netron_numbers(model, options.seconds)}", flush=True)
+            print(f"{name:<16}Model Explorer: {explorer_numbers(model, options.seconds)}", flush=True)
     return 0 if fine else 1
 
 

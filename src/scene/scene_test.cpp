@@ -6,12 +6,14 @@
 
 #include "onnx/text.h"
 #include "scene/make.h"
+#include "scene/own_functions.h"
 
 namespace assay::scene {
 namespace {
 
 struct Made {
-  explicit Made(std::string_view text) : model(parsed(text)), inference(model) {
+  explicit Made(std::string_view text) : Made(parsed(text)) {}
+  explicit Made(ir::Model given) : model(std::move(given)), inference(model) {
     inference.run();
     made = make_scene(model, inference);
   }
@@ -142,6 +144,28 @@ TEST(Scene, functions_that_are_called_more_often_are_groups_of_their_own) {
   expect_whole(made.made.scene);
   EXPECT_EQ(made.parent("twice"), "functions");
   EXPECT_EQ(made.parent("endless"), "functions");
+}
+
+TEST(Scene, calls_get_functions_of_their_own) {
+  ir::Model model = Made::parsed(
+      fmt::format("<ir_version: 10, opset_import: [\"\" : 17, \"d\" : 1]> net (float[2] x) => (y) "
+                  "{{ [\"one\"] z = d.outer(x) [\"two\"] y = d.outer(z) }}{} "
+                  "<domain: \"d\", opset_import: [\"\" : 17, \"d\" : 1]> outer (p) => (q) "
+                  "{{ [\"in\"] r = d.twice(p) [\"again\"] q = d.twice(r) }} <domain: \"d\", opset_import: [\"d\" : 1]> "
+                  "endless (a) => (b) {{ b = d.endless(a) }}",
+                  kTwice));
+  give_calls_their_functions(model);
+  const Made made(std::move(model));
+  expect_whole(made.made.scene);
+  EXPECT_EQ(made.parent("endless"), "functions");
+  size_t count = 0;
+  for (uint32_t i = 0; i < made.items().size(); ++i) {
+    if (made.items().names[i] == "twice") ++count;
+  }
+  EXPECT_EQ(count, 4u);
+  EXPECT_EQ(made.parent("one_in"), "outer");
+  EXPECT_EQ(made.items().names[made.items().parents[made.items().parents[made.item("two_again")]]], "two");
+  EXPECT_EQ(made.made.scene.types[made.made.scene.value_types[1]], "float32[2]");
 }
 
 // Blocks without names: Mul, Relu, Neg, Add.

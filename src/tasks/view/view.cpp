@@ -17,6 +17,7 @@
 #include "ir/queries.h"
 #include "scene/make.h"
 #include "scene/overlays/overlays.h"
+#include "scene/own_functions.h"
 #include "scene/scopes.h"
 #include "scene/values.h"
 #include "tasks/inspect.h"
@@ -28,6 +29,7 @@ namespace {
 struct Shown {
   Shown(const ModelSource& source, Observer& observer)
       : loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {
+    scene::give_calls_their_functions(loaded.model);
     inference = infer_types(loaded);
     tell_findings(loaded.findings, observer);
     made = scene::make_scene(loaded.model, *inference);
