@@ -11,7 +11,6 @@
 #include "ir/queries.h"
 #include "ir/walk.h"
 #include "scene/lines.h"
-#include "scene/tree.h"
 
 namespace assay::scene {
 namespace {
@@ -104,8 +103,8 @@ uint32_t TypeNumbers::of(const ops::Type& type) {
 
 class SceneMaker {
  public:
-  SceneMaker(const ir::Model& model, const ops::Inference& inference)
-      : model_(model), inference_(inference), tree_(make_tree(model)), types_(made_.scene.types) {}
+  SceneMaker(const ir::Model& model, const ops::Inference& inference, Tree tree)
+      : model_(model), inference_(inference), tree_(std::move(tree)), types_(made_.scene.types) {}
   MadeScene run();
 
  private:
@@ -330,9 +329,6 @@ void SceneMaker::fill_header() {
 
 MadeScene SceneMaker::run() {
   fill_header();
-  group_by_scopes(model_, tree_);
-  if (model_.source()) model_.source()->release(0, model_.source()->size());  // all nodes were looked at there
-  split_groups(model_, tree_);
   number_items();
   sum_up();
   add_values();
@@ -344,8 +340,16 @@ MadeScene SceneMaker::run() {
 
 }  // namespace
 
-MadeScene make_scene(const ir::Model& model, const ops::Inference& inference) {
-  return SceneMaker(model, inference).run();
+Tree grouped_tree(const ir::Model& model) {
+  Tree tree = make_tree(model);
+  group_by_scopes(model, tree);
+  if (model.source()) model.source()->release(0, model.source()->size());  // all nodes were looked at there
+  split_groups(model, tree);
+  return tree;
+}
+
+MadeScene make_scene(const ir::Model& model, const ops::Inference& inference, Tree tree) {
+  return SceneMaker(model, inference, std::move(tree)).run();
 }
 
 }  // namespace assay::scene

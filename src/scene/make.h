@@ -6,6 +6,7 @@
 
 #include "ops/inference.h"
 #include "results/scene.h"
+#include "scene/tree.h"
 
 namespace assay::scene {
 
@@ -20,8 +21,13 @@ struct MadeScene {
   std::vector<uint32_t> scene_values;  // by value id; kNoItem: a constant
 };
 
-// The boxes, lines and places of a model; `inference` is of it and has run.
-MadeScene make_scene(const ir::Model& model, const ops::Inference& inference);
+// The boxes of a model in boxes. It looks at no types, so that inference can run beside it.
+Tree grouped_tree(const ir::Model& model);
+// The boxes, lines and places of a model; `inference` is of it and has run, `tree` is its grouped_tree().
+MadeScene make_scene(const ir::Model& model, const ops::Inference& inference, Tree tree);
+inline MadeScene make_scene(const ir::Model& model, const ops::Inference& inference) {
+  return make_scene(model, inference, grouped_tree(model));
+}
 
 // Numbers of values as facts name them: those of the scene, behind them the constants.
 uint32_t value_number(const MadeScene& made, ir::ValueId value);

@@ -239,6 +239,27 @@ class Pictures(PageTest):
 class Use(PageTest):
     """What a user does."""
 
+    def test_keys_walk_through_each_view(self):
+        self.show(small_with_overlays())
+        names = "[...document.getElementById('views').children].filter((tab) => tab.getAttribute('aria-pressed') === 'true').map((tab) => tab.textContent).join()"
+        for key, name in zip("123456", ("Graph", "Table", "Timeline", "Icicle", "Roofline", "Memory"), strict=True):
+            self.press(key)
+            self.assertEqual(self.ask(names), name)
+            self.select("x")
+            walked = []
+            for step in ("ArrowDown", "ArrowDown", "ArrowUp"):
+                self.press(step)
+                walked.append(self.selected())
+            self.assertEqual(walked, ["stem/conv", "stem/relu", "stem/conv"], name)
+            self.assertIn("stem/conv", self.panel())
+            self.assertIn("stem/conv", self.ask("document.getElementById('live').textContent"))
+            self.press("/")
+            self.page.type("op:Add")
+            self.page.wait("assay.app.hits && assay.app.hits.items.length === 1")
+            self.press("Enter", "Escape")
+            self.assertEqual(self.selected(), "block/add", name)
+            self.ask("assay.app.setHits(null, ''); document.activeElement.blur(); document.getElementById('search').value = ''")
+
     def test_keys_walk(self):
         self.show(server.Subject(models.small()))
         walked = []

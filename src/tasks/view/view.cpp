@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <deque>
 #include <filesystem>
+#include <future>
 #include <mutex>
 
 #include <fmt/format.h>
@@ -30,9 +31,11 @@ struct Shown {
   Shown(const ModelSource& source, Observer& observer)
       : loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {
     scene::give_calls_their_functions(loaded.model);
+    const ir::Model& model = loaded.model;
+    std::future<scene::Tree> tree = std::async(std::launch::async, [&model] { return scene::grouped_tree(model); });
     inference = infer_types(loaded);
     tell_findings(loaded.findings, observer);
-    made = scene::make_scene(loaded.model, *inference);
+    made = scene::make_scene(model, *inference, tree.get());
     made.scene.file = source.path;
   }
 
