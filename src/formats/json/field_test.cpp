@@ -136,7 +136,8 @@ using AllResults = testing::Types<
     results::ProfileReport, results::RangeReport, results::ReduceReport, results::Rejudgement, results::RunReport,
     results::RuntimeReport, results::SameReport, results::SparsityReport, results::SweepPlan, results::SweepReport,
     results::SweepStatus, results::SweepUnit, results::TacticDiff, results::TacticListing, results::TacticReport,
-    results::ValueComparison, results::ValueFacts>;
+    results::ValueComparison, results::ValueFacts, results::NodePort, results::OverlayField, results::OverlayGroup,
+    results::OverlayNote>;
 TYPED_TEST_SUITE(FieldsOf, AllResults);
 
 TYPED_TEST(FieldsOf, a_result_is_read_back_equal) {

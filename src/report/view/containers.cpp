@@ -87,18 +87,6 @@ void write_items(JsonWriter& json, const std::vector<uint32_t>& items) {
   json.end_array();
 }
 
-void write_note(JsonWriter& json, const results::OverlayNote& note) {
-  json.begin_object();
-  json.key("item");
-  if (note.item == results::kNoItem) json.null();
-  if (note.item != results::kNoItem) json.value(static_cast<uint64_t>(note.item));
-  json.field("severity", note.severity);
-  if (!note.code.empty()) json.field("code", note.code);
-  json.field("text", note.text);
-  if (!note.command.empty()) json.field("command", note.command);
-  json.end_object();
-}
-
 void write_overlay_head(JsonWriter& json, const results::Overlay& overlay, uint64_t revision) {
   json.field("revision", revision);
   json.field("title", overlay.title);
@@ -109,21 +97,10 @@ void write_overlay_head(JsonWriter& json, const results::Overlay& overlay, uint6
   write_pairs(json, overlay.numbers);
   write_texts(json, "sides", overlay.sides);
   write_texts(json, "lanes", overlay.lanes);
-  write_list(json, "fields", overlay.fields, [](JsonWriter& list, const results::OverlayField& field) {
-    list.begin_object();
-    list.field("name", field.name);
-    list.field("unit", field.unit);
-    list.field("scale", field.scale);
-    list.field("description", field.description);
-    list.end_object();
-  });
-  write_list(json, "groups", overlay.groups, [](JsonWriter& list, const results::OverlayGroup& group) {
-    list.begin_object();
-    list.field("label", group.label);
-    list.field("state", group.state);
-    list.end_object();
-  });
-  write_list(json, "notes", overlay.notes, write_note);
+  formats::FieldWriter fields(json);
+  fields("fields", overlay.fields);
+  fields("groups", overlay.groups);
+  fields("notes", overlay.notes);
   write_list(json, "table", overlay.table, [](JsonWriter& list, const results::OverlayRow& row) {
     list.begin_object();
     write_pairs(list, row.words);

@@ -37,17 +37,6 @@ void write_attribute(JsonWriter& json, const results::AttributeListing& attribut
   json.end_object();
 }
 
-void write_node_port(JsonWriter& json, const results::NodePort& port) {
-  json.begin_object();
-  json.key("value");
-  if (port.value == results::kNoItem) json.null();
-  if (port.value != results::kNoItem) json.value(static_cast<uint64_t>(port.value));
-  json.field("name", port.name);
-  json.field("type", port.type);
-  json.field("constant", port.is_constant);
-  json.end_object();
-}
-
 }  // namespace
 
 std::string subject_json(const ViewSubject& subject) {
@@ -83,8 +72,9 @@ std::string node_json(const results::NodeFacts& facts) {
   json.field("domain", facts.domain);
   json.field("doc", facts.doc);
   write_list(json, "attributes", facts.attributes, write_attribute);
-  write_list(json, "inputs", facts.inputs, write_node_port);
-  write_list(json, "outputs", facts.outputs, write_node_port);
+  formats::FieldWriter fields(json);
+  fields("inputs", facts.inputs);
+  fields("outputs", facts.outputs);
   json.key("metadata");
   json.begin_object();
   for (const auto& [key, value] : facts.metadata) json.field(key, value);

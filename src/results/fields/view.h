@@ -1,9 +1,50 @@
 #pragma once
 
 #include "results/fields/comparison.h"
+#include "results/overlay.h"
 #include "results/value_facts.h"
 
 namespace assay::results {
+
+template <>
+struct Fields<NodePort> {
+  static void of(auto& v, auto& port) {
+    v.or_null(port.value != kNoItem, "value", port.value);
+    v("name", port.name);
+    v("type", port.type);
+    v("constant", port.is_constant);
+  }
+};
+
+template <>
+struct Fields<OverlayField> {
+  static void of(auto& v, auto& field) {
+    v("name", field.name);
+    v("unit", field.unit);
+    v("scale", field.scale);
+    v("description", field.description);
+  }
+};
+
+// The items of groups are a column.
+template <>
+struct Fields<OverlayGroup> {
+  static void of(auto& v, auto& group) {
+    v("label", group.label);
+    v("state", group.state);
+  }
+};
+
+template <>
+struct Fields<OverlayNote> {
+  static void of(auto& v, auto& note) {
+    v.or_null(note.item != kNoItem, "item", note.item);
+    v("severity", note.severity);
+    v.some("code", note.code);
+    v("text", note.text);
+    v.some("command", note.command);
+  }
+};
 
 template <>
 struct Fields<ChannelRange> {
