@@ -43,7 +43,8 @@ OptionGroup page_group() {
            .repeat = Repeat::append,
            .metavar = "FILE",
            .help = "reports (--json of `run`, `debug accuracy`, `profile`, `check lint`, `check compatibility`, "
-                   "`debug range`), plans, saved inputs or outputs, and calibration caches, to be shown on the model",
+                   "`debug range`, `debug bisect`, and with --explain of `surgeon sanitize` and `convert`), plans, saved "
+                   "inputs or outputs, and calibration caches, to be shown on the model",
            .is_file = true},
           {.names = {"-o", "--output"},
            .metavar = "FILE",
