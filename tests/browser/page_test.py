@@ -71,7 +71,6 @@ class PageTest(unittest.TestCase):
     def tearDown(self):
         self.assertEqual(self.page.faults, [])
         if PICTURES:
-            PICTURES.mkdir(exist_ok=True)
             self.page.screenshot(PICTURES / f"{self._testMethodName}.png")
 
     def show(self, subject, state=""):
@@ -549,4 +548,6 @@ if __name__ == "__main__":
     if not chromium.program():
         print("no chromium: tools/setup.sh browser installs it")
         sys.exit(SKIPPED)
+    if PICTURES:
+        PICTURES.mkdir(exist_ok=True)
     unittest.main(argv=[argument for argument in sys.argv if argument not in ("--update", "--pictures")])
