@@ -248,12 +248,13 @@ class Lite:
         self.builder = flatbuffers.Builder(4096)
         self.buffers, self.tensors, self.operators, self.codes = [None], [], [], []
 
-    def tensor(self, name, dims, dtype="float32", scale=None, zero=0, axis=0, data=None):
+    def tensor(self, name, dims, dtype="float32", scale=None, zero=0, axis=0, data=None, is_state=False):
         """The number of a new tensor."""
         if data is not None:
             dtype, dims = str(data.dtype), data.shape
             self.buffers.append(np.frombuffer(np.ascontiguousarray(data).tobytes(), np.uint8))
-        self.tensors.append((name, list(dims), dtype, scale, zero, axis, len(self.buffers) - 1 if data is not None else 0))
+        self.tensors.append((name, list(dims), dtype, scale, zero, axis, len(self.buffers) - 1 if data is not None else 0,
+                             is_state))
         return len(self.tensors) - 1
 
     def constant(self, name, data, **quantization):
@@ -265,11 +266,13 @@ class Lite:
             self.codes.append(code)
         self.operators.append((self.codes.index(code), inputs, outputs, list(options), kind))
 
-    def made_tensor(self, name, dims, dtype, scale, zero, axis, buffer):
+    def made_tensor(self, name, dims, dtype, scale, zero, axis, buffer, is_state):
         builder = self.builder
         text = builder.CreateString(name)
         fields = [(0, "offset", builder.CreateNumpyVector(np.array(dims, np.int32))), (1, "u8", LITE_TYPES[dtype]),
                   (2, "u32", buffer), (3, "offset", text)]
+        if is_state:
+            fields.append((5, "u8", 1))
         if scale is not None:
             scales = builder.CreateNumpyVector(np.atleast_1d(np.array(scale, np.float32)))
             zeros = builder.CreateNumpyVector(np.atleast_1d(np.array(zero, np.int64)))

@@ -109,6 +109,30 @@ def quantized():
     return file.finish([x], [out]), codes * scales[:, None, None, None], bias * scales * 0.05
 
 
+def lstm():
+    """A sequence through TFLite's LSTM: the file, what it gives by formula, and the input."""
+    batch, steps, size, hidden = 2, 4, 3, 5
+    x, gates = normal(batch, steps, size), "ifco"
+    weights = {gate: normal(hidden, size) for gate in gates}
+    recurrent = {gate: normal(hidden, hidden) for gate in gates}
+    biases = {gate: normal(hidden) for gate in gates}
+    file = tf.Lite()
+    operands = [file.tensor("x", x.shape), *(file.constant(f"w{gate}", weights[gate]) for gate in gates),
+                *(file.constant(f"r{gate}", recurrent[gate]) for gate in gates), -1, -1, -1,
+                *(file.constant(f"b{gate}", biases[gate]) for gate in gates), -1, -1,
+                *(file.tensor(name, (batch, hidden), is_state=True) for name in ("state", "cell"))]
+    y = file.tensor("y", (batch, steps, hidden))
+    file.add(44, [*operands, -1, -1, -1, -1], [y], [(0, "i8", 4), (1, "f32", 0.0), (3, "u8", 0)], 71)
+    state, cell, results = np.zeros((batch, hidden)), np.zeros((batch, hidden)), []
+    for step in range(steps):
+        sums = {gate: x[:, step] @ weights[gate].T + state @ recurrent[gate].T + biases[gate] for gate in gates}
+        opened = {gate: 1 / (1 + np.exp(-sums[gate])) for gate in gates}
+        cell = opened["f"] * cell + opened["i"] * np.tanh(sums["c"])
+        state = opened["o"] * np.tanh(cell)
+        results.append(state)
+    return file.finish([0], [y]), np.stack(results, 1), x
+
+
 class Import(InFolder):
     def write(self, name, data):
         path = self.path / name
@@ -198,6 +222,12 @@ class Import(InFolder):
         path = self.write("two.tflite", file.finish([x], [y, y]))
         found = self.result(path, "--ref", {"x": np.array([-1, 2], np.float32)})
         self.assertEqual({name: value.tolist() for name, value in found.items()}, {"y": [0, 2], "y_1": [0, 2]})
+
+    def test_sequences_by_lstm(self):
+        data, expected, x = lstm()
+        path = self.write("lstm.tflite", data)
+        for side in ("--ref", "--onnxrt", "--engine"):
+            np.testing.assert_allclose(self.first(path, side, {"x": x}), expected, rtol=1e-5, atol=1e-6, err_msg=side)
 
     def test_strided_slices(self):
         x = normal(4, 5, 6)

@@ -52,6 +52,14 @@ ir::TypeId input_type(ir::Model& model, const SourcePort& port, const SourceValu
   return model.types().tensor(value.dtype, std::move(dims));
 }
 
+[[noreturn]] void fail_missing(const SourceGraph& graph, const std::string& value) {
+  const auto declared = graph.values.find(value);
+  const bool is_other = declared != graph.values.end() &&
+                        (declared->second.dtype == DType::string || declared->second.dtype == DType::undefined);
+  if (!is_other) fail(ErrorCode::parse, "nothing gives `{}`", printable(value));
+  fail(ErrorCode::unsupported, "`{}` is of a type that is not imported, as strings are", printable(value));
+}
+
 }  // namespace
 
 void Importer::run() {
@@ -171,7 +179,7 @@ std::vector<Item> Importer::import(const SourceGraph& graph, Items items) {
       continue;
     }
     const std::optional<size_t> node = graph.producer(value);
-    if (!node) fail(ErrorCode::parse, "nothing gives `{}`", printable(value));
+    if (!node) fail_missing(graph, value);
     const bool is_ready = std::ranges::all_of(graph.nodes[*node].inputs, [&](const std::string& input) {
       return input.empty() || bind(graph, input, items);
     });

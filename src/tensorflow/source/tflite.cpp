@@ -81,9 +81,13 @@ class SourceReader {
     if (file_.field(table, tensor_field::sparsity) != 0) {
       fail(ErrorCode::unsupported, "`{}` is a sparse tensor, which is not imported", printable(name));
     }
+    const std::vector<int64_t> dims = integers<int32_t>(file_.vector(table, tensor_field::shape, 4));
     const uint32_t buffer = file_.scalar<uint32_t>(table, tensor_field::buffer, 0);
-    if (buffer != 0)
-      add_constant(name, buffer, integers<int32_t>(file_.vector(table, tensor_field::shape, 4)), value, graph);
+    if (file_.scalar<uint8_t>(table, tensor_field::is_variable, 0) != 0) {
+      add_state(name, dims, value, graph);
+    } else if (buffer != 0) {
+      add_constant(name, buffer, dims, value, graph);
+    }
     graph.values.emplace(name, std::move(value));
   }
 
@@ -97,6 +101,16 @@ class SourceReader {
     if (std::ranges::count(value.quantization.scales, 0.0F) != 0) value.quantization.scales.clear();
     value.quantization.zero_points = integers<int64_t>(zeros);
     value.quantization.axis = file_.scalar<int32_t>(table, quantization::axis, 0);
+  }
+
+  // The state of an operator, which begins at 0.
+  static void add_state(const std::string& name, const std::vector<int64_t>& dims, const SourceValue& value,
+                        SourceGraph& graph) {
+    const uint32_t width = tensor::bit_width(value.dtype) / 8;
+    const std::optional<uint64_t> count = tensor::element_count(dims);
+    if (width == 0 || !count) fail(ErrorCode::parse, "the state `{}` has no shape that can be", printable(name));
+    graph.constants.emplace(
+        name, tensor::Tensor(value.dtype, dims, tensor::make_fill(std::vector<std::byte>(width), *count)));
   }
 
   // Elements are in the buffer, or behind the table of a file of more than 2 GB.
