@@ -1,9 +1,10 @@
 #include "scene/own_functions.h"
 
+#include <algorithm>
 #include <map>
-#include <set>
 #include <tuple>
 #include <unordered_map>
+#include <unordered_set>
 
 #include <fmt/format.h>
 
@@ -22,11 +23,12 @@ class CallSplitter {
   void run();
 
  private:
-  void find_calls();
-  std::set<size_t> callees(ir::GraphId body) const;
-  bool is_recursive(size_t function) const;
-  size_t function_of(const ir::Node& node) const;  // the number of functions: none
-  bool split(size_t function);
+  void find_functions();
+  std::vector<ir::NodeId> nodes_within(ir::GraphId graph) const;
+  std::vector<size_t> callers_first() const;
+  std::vector<ir::NodeId> calls_of(size_t function) const;
+  size_t function_of(ir::NodeId node) const;  // the number of functions: none
+  bool split(size_t function, const std::vector<ir::NodeId>& calls);
   ir::GraphId copy_body(ir::GraphId body, ir::NodeId call);
   void call_instead(ir::NodeId call, ir::Symbol overload);
   std::string prefix_of(ir::NodeId call);
@@ -35,53 +37,74 @@ class CallSplitter {
   ir::Edit edit_;
   std::map<std::tuple<uint32_t, uint32_t, uint32_t>, size_t> numbers_;  // by domain, name and overload
   std::vector<std::vector<ir::NodeId>> calls_;                          // by function
+  std::unordered_set<ir::NodeId> gone_;                                 // within functions that gave way to copies
   std::unordered_map<std::string, uint32_t> prefixes_;
   size_t added_ = 0;
 };
 
-size_t CallSplitter::function_of(const ir::Node& node) const {
+size_t CallSplitter::function_of(ir::NodeId id) const {
+  const ir::Node& node = model_[id];
   const auto found = numbers_.find({node.domain.index, node.op.index, node.overload.index});
   return found == numbers_.end() ? numbers_.size() : found->second;
 }
 
-void CallSplitter::find_calls() {
+void CallSplitter::find_functions() {
   const std::vector<ir::Function>& functions = model_.functions();
-  numbers_.clear();
-  for (size_t i = 0; i < functions.size(); ++i) {
-    numbers_.emplace(std::tuple(functions[i].domain.index, functions[i].name.index, functions[i].overload.index), i);
+  for (const ir::Function& function : functions) {
+    numbers_.emplace(std::tuple(function.domain.index, function.name.index, function.overload.index), numbers_.size());
   }
-  calls_.assign(functions.size(), {});
+  calls_.resize(functions.size());
   for (const ir::NodeId node : ir::live_nodes(model_)) {
-    if (const size_t function = function_of(model_[node]); function < calls_.size()) calls_[function].push_back(node);
+    if (const size_t function = function_of(node); function < numbers_.size()) calls_[function].push_back(node);
   }
 }
 
-std::set<size_t> CallSplitter::callees(ir::GraphId body) const {
-  std::set<size_t> found;
-  std::vector<ir::GraphId> pending = {body};
+// Nodes of bodies too.
+std::vector<ir::NodeId> CallSplitter::nodes_within(ir::GraphId graph) const {
+  std::vector<ir::NodeId> found;
+  std::vector<ir::GraphId> pending = {graph};
   while (!pending.empty()) {
-    const ir::GraphId graph = pending.back();
+    const ir::GraphId at = pending.back();
     pending.pop_back();
-    for (const ir::NodeId node : ir::nodes(model_, graph)) {
-      if (const size_t function = function_of(model_[node]); function < calls_.size()) found.insert(function);
+    for (const ir::NodeId node : ir::nodes(model_, at)) {
+      found.push_back(node);
       for (const ir::GraphId inner : model_.bodies(model_[node])) pending.push_back(inner);
     }
   }
   return found;
 }
 
-bool CallSplitter::is_recursive(size_t function) const {
-  std::set<size_t> seen;
-  std::vector<size_t> pending = {function};
-  while (!pending.empty()) {
-    const size_t at = pending.back();
-    pending.pop_back();
-    for (const size_t callee : callees(model_.functions()[at].body)) {
-      if (callee == function) return true;
-      if (seen.insert(callee).second) pending.push_back(callee);
+// The functions in an order in which each stands behind those that call it, without those that call themselves and
+// what these call.
+std::vector<size_t> CallSplitter::callers_first() const {
+  std::vector<std::vector<size_t>> callees(numbers_.size());
+  std::vector<size_t> waiting(numbers_.size(), 0);  // calls from functions that have no place yet
+  for (size_t i = 0; i < callees.size(); ++i) {
+    for (const ir::NodeId node : nodes_within(model_.functions()[i].body)) {
+      const size_t callee = function_of(node);
+      if (callee == callees.size()) continue;
+      callees[i].push_back(callee);
+      ++waiting[callee];
     }
   }
-  return false;
+  std::vector<size_t> order;
+  for (size_t i = 0; i < waiting.size(); ++i) {
+    if (waiting[i] == 0) order.push_back(i);
+  }
+  for (size_t at = 0; at < order.size(); ++at) {
+    for (const size_t callee : callees[order[at]]) {
+      if (--waiting[callee] == 0) order.push_back(callee);
+    }
+  }
+  return order;
+}
+
+std::vector<ir::NodeId> CallSplitter::calls_of(size_t function) const {
+  std::vector<ir::NodeId> calls;
+  for (const ir::NodeId call : calls_[function]) {
+    if (!gone_.contains(call)) calls.push_back(call);
+  }
+  return calls;
 }
 
 std::string CallSplitter::prefix_of(ir::NodeId call) {
@@ -144,14 +167,17 @@ void CallSplitter::call_instead(ir::NodeId call, ir::Symbol overload) {
 }
 
 // True if none of the calls is left with the function itself.
-bool CallSplitter::split(size_t number) {
-  const size_t count = model_[model_.functions()[number].body].node_count;
-  for (const ir::NodeId call : calls_[number]) {
+bool CallSplitter::split(size_t number, const std::vector<ir::NodeId>& calls) {
+  const size_t count = nodes_within(model_.functions()[number].body).size();
+  for (const ir::NodeId call : calls) {
     if (added_ + count > kMostAdded || !model_.bodies(model_[call]).empty()) return false;
     added_ += count + 1;
     ir::Function copy = model_.functions()[number];
     copy.body = copy_body(copy.body, call);
     copy.overload = edit_.intern(fmt::format("{}:{}", model_.text(copy.overload), added_));
+    for (const ir::NodeId node : nodes_within(copy.body)) {
+      if (const size_t callee = function_of(node); callee < numbers_.size()) calls_[callee].push_back(node);
+    }
     const ir::Symbol overload = copy.overload;
     edit_.add_function(std::move(copy));
     call_instead(call, overload);
@@ -160,17 +186,18 @@ bool CallSplitter::split(size_t number) {
 }
 
 void CallSplitter::run() {
-  for (bool is_changed = !model_.functions().empty(); is_changed;) {
-    is_changed = false;
-    find_calls();
-    std::vector<size_t> done;
-    for (size_t i = 0; i < calls_.size() && !is_changed; ++i) {
-      if (calls_[i].size() < 2 || is_recursive(i) || !split(i)) continue;
-      done.push_back(i);
-      is_changed = true;
-    }
-    edit_.erase_functions(done);
+  if (model_.functions().empty()) return;
+  find_functions();
+  if (numbers_.size() != model_.functions().size()) return;  // two of one name
+  std::vector<size_t> done;
+  for (const size_t function : callers_first()) {
+    const std::vector<ir::NodeId> calls = calls_of(function);
+    if (calls.size() < 2 || !split(function, calls)) continue;
+    done.push_back(function);
+    for (const ir::NodeId node : nodes_within(model_.functions()[function].body)) gone_.insert(node);
   }
+  std::ranges::sort(done);
+  edit_.erase_functions(done);
 }
 
 }  // namespace

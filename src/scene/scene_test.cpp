@@ -168,6 +168,19 @@ TEST(Scene, calls_get_functions_of_their_own) {
   EXPECT_EQ(made.made.scene.types[made.made.scene.value_types[1]], "float32[2]");
 }
 
+TEST(Scene, calls_that_would_add_too_many_nodes_share_their_function) {
+  std::string text = "<ir_version: 10, opset_import: [\"\" : 17, \"d\" : 1]> net (float[2] x) => (y) { y = d.f0(x) }";
+  for (int i = 0; i < 30; ++i) {
+    text += fmt::format(
+        " <domain: \"d\", opset_import: [\"\" : 17, \"d\" : 1]> f{0} (a) => (b) {{ t = d.f{1}(a) b = d.f{1}(t) }}", i,
+        i + 1);
+  }
+  ir::Model model = Made::parsed(text + " <domain: \"d\", opset_import: [\"\" : 17]> f30 (a) => (b) { b = Neg(a) }");
+  give_calls_their_functions(model);
+  EXPECT_GT(model.functions().size(), 1000u);
+  EXPECT_LT(model.functions().size(), 100'000u);
+}
+
 // Blocks without names: Mul, Relu, Neg, Add.
 std::string blocks(size_t count) {
   std::string text;

@@ -2,6 +2,7 @@
 // earlier one, all nodes are there, and lines join boxes of one group.
 #include "base/error.h"
 #include "scene/make.h"
+#include "scene/own_functions.h"
 #include "support/fuzzing.h"
 
 namespace {
@@ -23,7 +24,8 @@ void check(const results::Scene& scene) {
   }
 }
 
-void show(const ir::Model& model) {
+void show(ir::Model model) {
+  scene::give_calls_their_functions(model);
   ops::Inference inference(model);
   inference.run();
   const scene::MadeScene made = scene::make_scene(model, inference);

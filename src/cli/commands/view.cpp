@@ -42,9 +42,10 @@ OptionGroup page_group() {
            .arity = Arity::one_or_more,
            .repeat = Repeat::append,
            .metavar = "FILE",
-           .help = "reports (--json of `run`, `debug accuracy`, `profile`, `check lint`, `check compatibility`, "
-                   "`debug range`, `debug bisect`, and with --explain of `surgeon sanitize` and `convert`), plans, saved "
-                   "inputs or outputs, and calibration caches, to be shown on the model",
+           .help =
+               "reports (--json of `run`, `debug accuracy`, `profile`, `check lint`, `check compatibility`, "
+               "`debug range`, `debug bisect`, and with --explain of `surgeon sanitize` and `convert`), plans, saved "
+               "inputs or outputs, and calibration caches, to be shown on the model",
            .is_file = true},
           {.names = {"-o", "--output"},
            .metavar = "FILE",
