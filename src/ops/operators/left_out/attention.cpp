@@ -17,18 +17,6 @@ void infer_query(Infer& node) {
   (keep(Kept), ...);
 }
 
-void infer_gemma(Infer& node) {
-  if (node.is_ranked(1)) node.set_dims(0, node.dims(1));
-  if (node.is_ranked(3)) node.set_dims(1, node.dims(3));
-}
-
-void infer_delta_net(Infer& node) {
-  if (node.is_ranked(2)) node.set_dims(0, node.dims(2));
-  if (node.wants(1)) node.set_dtype(1, DType::float32);
-  if (node.wants(2)) node.set_dtype(2, DType::float32);
-  if (node.wants(1) && node.is_ranked(6)) node.set_dims(1, node.dims(6));
-}
-
 void infer_state_convolution(Infer& node) {
   if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
   if (node.is_ranked(4)) node.set_dims(1, node.dims(4));
@@ -51,11 +39,6 @@ OperatorRows operator_left_out_attention() {
        .name = "DynamicSparseAttention",
        .traits = {Nature::product, {.indices = {7}}},
        .infer = infer_query<3, 4>},
-      {.domain = kMicrosoft,
-       .name = "GatedDeltaNet",
-       .traits = {Nature::recurrence, {.indices = {3}}},
-       .infer = infer_delta_net},
-      {.domain = kMicrosoft, .name = "GemmaRotaryEmbedding", .traits = {Nature::product}, .infer = infer_gemma},
       {.domain = kMicrosoft, .name = "LongformerAttention", .traits = {Nature::product}, .infer = infer_first},
       {.domain = kMicrosoft, .name = "PackedAttention", .traits = {Nature::product, {.indices = {3, 4}}}},
       {.domain = kMicrosoft, .name = "PackedMultiHeadAttention", .traits = {Nature::product, {.indices = {4, 5}}}},

@@ -3,28 +3,6 @@
 namespace assay::ops {
 namespace {
 
-Dims with_last(const Infer& node, std::string_view width) {
-  Dims dims = node.dims(0);
-  if (dims.empty()) fail(ErrorCode::shape, "A must have a rank of 1 or more");
-  if (node.integer(width) < 1) fail(ErrorCode::shape, "`{}` is {}", width, node.integer(width));
-  dims.back() = node.integer(width);
-  return dims;
-}
-
-void infer_mlp(Infer& node) {
-  if (!node.is_ranked(0)) return;
-  node.set_dims(0, with_last(node, "N"));
-  if (node.wants(1)) node.set_dims(1, node.dims(0));
-}
-
-void infer_qkv(Infer& node) {
-  if (!node.is_ranked(0)) return;
-  node.set_dims(0, with_last(node, "Nq"));
-  node.set_dims(1, with_last(node, "Nkv"));
-  node.set_dims(2, with_last(node, "Nkv"));
-  if (node.wants(3)) node.set_dims(3, node.dims(0));
-}
-
 void infer_first(Infer& node) {
   if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
 }
@@ -63,14 +41,6 @@ OperatorRows operator_left_out_products() {
        .name = "MatMulBlockQuantizedFp8Weight",
        .traits = {Nature::product, {.codes = {1}, .scales = {2, 3}}}},
       {.domain = kMicrosoft, .name = "MatMulFpQ4", .traits = {Nature::product, {.codes = {1}}}},
-      {.domain = kMicrosoft,
-       .name = "MatMulNBitsMlp",
-       .traits = {Nature::product, {.codes = {3, 6}, .scales = {4, 7}}},
-       .infer = infer_mlp},
-      {.domain = kMicrosoft,
-       .name = "MatMulNBitsQkv",
-       .traits = {Nature::product, {.codes = {3, 6, 9}, .scales = {4, 7, 10}}},
-       .infer = infer_qkv},
       {.domain = kMicrosoft, .name = "MaxpoolWithMask", .traits = {Nature::pool}},
       {.domain = kMicrosoft,
        .name = "QOrderedGelu",

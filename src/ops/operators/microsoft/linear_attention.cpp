@@ -2,6 +2,7 @@
 #include <cmath>
 
 #include "base/parallel.h"
+#include "ops/kernels/attention/delta_rule.h"
 #include "ops/kernels/elements/sigmoid.h"
 #include "ops/operator.h"
 
@@ -11,19 +12,6 @@ namespace {
 constexpr uint32_t kPast = 3;
 constexpr uint32_t kDecay = 4;
 constexpr uint32_t kBeta = 5;
-
-// Terms of the recurrence that `update_rule` asks for.
-struct Rule {
-  bool decays = false;
-  bool corrects = false;  // the state's answer to a key is taken off the value
-
-  explicit Rule(const Node& node) {
-    const std::string_view word = node.string("update_rule");
-    decays = word == "gated" || word == "gated_delta";
-    corrects = word == "delta" || word == "gated_delta";
-    if (!decays && !corrects && word != "linear") fail(ErrorCode::shape, "attribute `update_rule` is `{}`", word);
-  }
-};
 
 int64_t heads(const Node& node, std::string_view name) {
   const int64_t count = node.integer(name);
@@ -45,7 +33,7 @@ Dim part_of(const Dim& width, int64_t count, std::string_view what) {
 }
 
 void infer_linear_attention(Infer& node) {
-  const Rule rule(node);
+  const DeltaRule rule(node);
   const int64_t readers = heads(node, "q_num_heads");
   const int64_t kept = heads(node, "kv_num_heads");
   if (std::max(readers, kept) % std::min(readers, kept) != 0)
@@ -67,40 +55,6 @@ void infer_linear_attention(Infer& node) {
     unify(node.dims(kPast)[a], state[a], "dims of `past_state`");
   node.set_dims(1, std::move(state));
 }
-
-// The recurrence of one head of keys of one sequence.
-class Head {
- public:
-  Head(uint64_t key, uint64_t value) : value_(value), state_(key * value) {}
-
-  std::span<double> state() { return state_; }
-
-  void decay(std::span<const double> logarithms) {
-    for (uint64_t i = 0; i < state_.size(); ++i)
-      state_[i] *= std::exp(logarithms[logarithms.size() == 1 ? 0 : i / value_]);
-  }
-
-  void add(std::span<const double> key, std::span<const double> value) {
-    for (uint64_t i = 0; i < state_.size(); ++i) state_[i] += key[i / value_] * value[i % value_];
-  }
-
-  // Sums of rows, each times its factor.
-  std::vector<double> answer(std::span<const double> factors) const {
-    std::vector<double> sums(value_);
-    for (uint64_t i = 0; i < state_.size(); ++i) sums[i % value_] += factors[i / value_] * state_[i];
-    return sums;
-  }
-
-  void correct(std::span<const double> key, std::span<const double> value, double rate) {
-    std::vector<double> rest = answer(key);
-    for (uint64_t v = 0; v < value_; ++v) rest[v] = rate * (value[v] - rest[v]);
-    add(key, rest);
-  }
-
- private:
-  uint64_t value_;
-  std::vector<double> state_;
-};
 
 // The inputs of a node, and where its heads lie in them.
 class LinearAttention {
@@ -137,7 +91,7 @@ class LinearAttention {
 
  private:
   void run_head(uint64_t b, uint64_t h) {
-    Head head(key_, value_);
+    LinearState head(key_, value_);
     const uint64_t last = std::max<uint64_t>(slots_, 1) - 1;
     if (!past_.empty())
       std::ranges::copy(std::span(past_).subspan(place_of_state(last, b, h), key_ * value_), head.state().begin());
@@ -150,7 +104,7 @@ class LinearAttention {
     if (length_ == 0) keep(head, last, b, h);
   }
 
-  void step(Head& head, uint64_t b, uint64_t t, uint64_t h) const {
+  void step(LinearState& head, uint64_t b, uint64_t t, uint64_t h) const {
     const uint64_t token = b * length_ + t;
     const std::span<const double> key = std::span(key_data_).subspan((token * kept_ + h) * key_, key_);
     const std::span<const double> value = std::span(value_data_).subspan((token * kept_ + h) * value_, value_);
@@ -167,7 +121,7 @@ class LinearAttention {
   }
 
   // The heads of queries that belong to this one: several share it, or it shares one with others.
-  void read(const Head& head, uint64_t b, uint64_t t, uint64_t h) {
+  void read(const LinearState& head, uint64_t b, uint64_t t, uint64_t h) {
     const uint64_t shared = std::max<uint64_t>(readers_ / kept_, 1);
     const uint64_t outputs = std::max(readers_, kept_);
     for (uint64_t i = 0; i < shared; ++i) {
@@ -179,7 +133,7 @@ class LinearAttention {
     }
   }
 
-  void keep(Head& head, uint64_t slot, uint64_t b, uint64_t h) {
+  void keep(LinearState& head, uint64_t slot, uint64_t b, uint64_t h) {
     std::ranges::copy(head.state(), states_.begin() + static_cast<ptrdiff_t>(place_of_state(slot, b, h)));
   }
 
@@ -188,7 +142,7 @@ class LinearAttention {
   }
 
   Eval& node_;
-  Rule rule_;
+  DeltaRule rule_;
   uint64_t readers_, kept_, slots_, batch_, length_, key_, value_;
   std::vector<double> query_data_, key_data_, value_data_, past_, decay_, beta_, output_, states_;
   double scale_ = 1;

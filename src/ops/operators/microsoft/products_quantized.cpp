@@ -81,98 +81,6 @@ void eval_dynamic(Eval& node) {
                load_or_empty(node, 4));
 }
 
-// Weights of N columns with K numbers of few bits each, in blocks that share a scale and a zero point.
-struct PackedWeights {
-  uint64_t k, n, bits, block, blocks;
-
-  explicit PackedWeights(const Node& node)
-      : k(number(node, "K")),
-        n(number(node, "N")),
-        bits(number(node, "bits")),
-        block(number(node, "block_size")),
-        blocks((k + block - 1) / block) {
-    if (bits != 2 && bits != 4 && bits != 8) fail(ErrorCode::shape, "`bits` is {}, it must be 2, 4 or 8", bits);
-    if (block < 16 || (block & (block - 1)) != 0)
-      fail(ErrorCode::shape, "`block_size` {} is no power of 2 from 16 on", block);
-  }
-  uint64_t zero_bytes() const { return (blocks * bits + 7) / 8; }  // of one column
-
-  // The number `at` of a run of packed bytes.
-  double unpack(std::span<const uint64_t> bytes, uint64_t at) const {
-    const uint64_t bit = at * bits;
-    return static_cast<double>(bytes[bit / 8] >> (bit % 8) & ((uint64_t{1} << bits) - 1));
-  }
-
- private:
-  static uint64_t number(const Node& node, std::string_view name) {
-    const int64_t value = node.integer(name);
-    if (value < 1 || value > INT32_MAX) fail(ErrorCode::shape, "`{}` is {}", name, value);
-    return static_cast<uint64_t>(value);
-  }
-};
-
-void require_elements(const Infer& node, uint32_t input, uint64_t needed) {
-  if (!node.is_ranked(input)) return;
-  const std::optional<int64_t> count = product(node.dims(input)).number();
-  if (!count || *count == static_cast<int64_t>(needed)) return;
-  fail(ErrorCode::shape, "input {} has {} elements, {} are needed", input, *count, needed);
-}
-
-void infer_n_bits(Infer& node) {
-  const PackedWeights weights(node);
-  require_elements(node, 1, weights.n * weights.blocks * weights.block * weights.bits / 8);
-  require_elements(node, 2, weights.n * weights.blocks);
-  if (node.has(3))
-    require_elements(node, 3, weights.n * (node.dtype(3) == DType::uint8 ? weights.zero_bytes() : weights.blocks));
-  if (node.is_ranked(4) && product(node.dims(4)).is_number() &&
-      *product(node.dims(4)).number() < static_cast<int64_t>(weights.k)) {
-    fail(ErrorCode::shape, "`g_idx` has shape {}, one group is needed for each of {} rows", text(node.dims(4)),
-         weights.k);
-  }
-  if (node.has(5)) require_elements(node, 5, weights.n);
-  if (!node.is_ranked(0)) return;
-  Dims dims = node.dims(0);
-  if (dims.empty()) fail(ErrorCode::shape, "A must have a rank of 1 or more");
-  unify(dims.back(), static_cast<int64_t>(weights.k), "the last dim of A and `K`");
-  dims.back() = static_cast<int64_t>(weights.n);
-  node.set_dims(0, std::move(dims));
-}
-
-// B as [K, N].
-Tensor unpacked_weights(const Eval& node, const PackedWeights& weights) {
-  const std::vector<uint64_t> packed = node.load<uint64_t>(1);
-  const std::vector<double> scales = node.load<double>(2);
-  const bool are_packed = node.has(3) && node.dtype(3) == DType::uint8;
-  const std::vector<uint64_t> packed_zeros = are_packed ? node.load<uint64_t>(3) : std::vector<uint64_t>{};
-  const std::vector<double> zeros = node.has(3) && !are_packed ? node.load<double>(3) : std::vector<double>{};
-  const std::vector<int64_t> groups = node.has(4) ? node.integers_in(4) : std::vector<int64_t>{};
-  const uint64_t column_bytes = weights.blocks * weights.block * weights.bits / 8;
-  std::vector<double> result(weights.k * weights.n);
-  for (uint64_t n = 0; n < weights.n; ++n) {
-    const std::span<const uint64_t> column = std::span(packed).subspan(n * column_bytes, column_bytes);
-    for (uint64_t k = 0; k < weights.k; ++k) {
-      const auto group = groups.empty() ? static_cast<int64_t>(k / weights.block) : groups[k];
-      if (group < 0 || group >= static_cast<int64_t>(weights.blocks))
-        fail(ErrorCode::shape, "group {} is out of range, there are {}", group, weights.blocks);
-      const auto b = static_cast<uint64_t>(group);
-      double zero = std::ldexp(1.0, static_cast<int>(weights.bits) - 1);
-      if (are_packed) zero = weights.unpack(std::span(packed_zeros).subspan(n * weights.zero_bytes()), b);
-      if (!zeros.empty()) zero = zeros[n * weights.blocks + b];
-      result[k * weights.n + n] = (weights.unpack(column, k) - zero) * scales[n * weights.blocks + b];
-    }
-  }
-  return make_rounded(DType::float64, {static_cast<int64_t>(weights.k), static_cast<int64_t>(weights.n)},
-                      std::move(result));
-}
-
-void eval_n_bits(Eval& node) {
-  const PackedWeights weights(node);
-  std::vector<double> result = matmul(node.tensor_in(0), unpacked_weights(node, weights), node.out_shape(0));
-  const std::vector<double> bias = load_or_empty(node, 5);
-  for (uint64_t i = 0; i < result.size() && !bias.empty(); ++i) result[i] += bias[i % weights.n];
-  node.store(0, std::move(result));
-}
-
 // Both operands are 2-dimensional; C is added to the sums of integers.
 void infer_qgemm(Infer& node) {
   node.require_rank(0, 2);
@@ -240,12 +148,6 @@ OperatorRows operator_microsoft_products_quantized() {
        .traits = {Nature::product, {.codes = {1}, .scales = {2}}},
        .infer = infer_dynamic,
        .eval = eval_dynamic,
-       .macs = macs_of_product},
-      {.domain = kMicrosoft,
-       .name = "MatMulNBits",
-       .traits = {Nature::product, {.codes = {1}, .scales = {2}}},
-       .infer = infer_n_bits,
-       .eval = eval_n_bits,
        .macs = macs_of_product},
       {.domain = kMicrosoft,
        .name = "QGemm",

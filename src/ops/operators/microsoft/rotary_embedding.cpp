@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <cmath>
 
 #include "ops/kernels/attention/heads.h"
 #include "ops/kernels/movement/places.h"
@@ -142,6 +143,44 @@ void eval_multimodal(Eval& node) {
   });
 }
 
+void infer_gemma(Infer& node) {
+  node.require_rank(0, 3);
+  for (const uint32_t input : {1U, 2U, 3U, 4U}) {
+    node.require_rank(input, 4);
+    if (!node.is_ranked(input)) continue;
+    const Dims& dims = node.dims(input);
+    for (size_t a = 0; a < 3 && node.is_ranked(0); ++a)
+      unify(dims[a == 0 ? 0 : a + 1], node.dims(0)[a], "dims of the angles and of the heads");
+    if (input % 2 == 1) node.set_dims(input / 2, dims);
+    for (size_t a = 0; a < 4 && input % 2 == 0 && node.is_ranked(input - 1); ++a)
+      unify(node.dims(input - 1)[a], dims[a], "dims of heads and of these half turned");
+  }
+}
+
+// Cosines and sines are rounded to the type of the heads.
+void eval_gemma(Eval& node) {
+  const std::vector<double> angles = node.load<double>(0);
+  const auto rounded = [&](double (*function)(double)) {
+    std::vector<double> values(angles.size());
+    std::ranges::transform(angles, values.begin(), function);
+    return load_elements<double>(make_rounded(node.stored(node.dtype(1)), node.shape(0), std::move(values)));
+  };
+  const std::vector<double> cosines = rounded([](double x) { return std::cos(x); });
+  const std::vector<double> sines = rounded([](double x) { return std::sin(x); });
+  for (const uint32_t output : {0U, 1U}) {
+    const uint32_t input = output * 2 + 1;
+    std::vector<double> data = node.load<double>(input);
+    const std::vector<double> turned = node.load<double>(input + 1);
+    const auto heads = static_cast<uint64_t>(node.shape(input)[1]);
+    const auto plane = static_cast<uint64_t>(node.shape(input)[2] * node.shape(input)[3]);
+    for (uint64_t i = 0; i < data.size(); ++i) {
+      const uint64_t at = i / plane / heads * plane + i % plane;
+      data[i] = data[i] * cosines[at] + turned[i] * sines[at];
+    }
+    node.store(output, std::move(data));
+  }
+}
+
 }  // namespace
 
 OperatorRows operator_microsoft_rotary_embedding() {
@@ -156,6 +195,11 @@ OperatorRows operator_microsoft_rotary_embedding() {
        .traits = {Nature::product, {.indices = {1}}},
        .infer = infer_multimodal,
        .eval = eval_multimodal},
+      {.domain = kMicrosoft,
+       .name = "GemmaRotaryEmbedding",
+       .traits = {Nature::product},
+       .infer = infer_gemma,
+       .eval = eval_gemma},
   };
   return kRows;
 }
