@@ -68,16 +68,6 @@ def test_capability_names_layers_that_the_card_leaves_to_the_processor():
     assert "fully supported by the engine\n" not in assay("inspect", "capability", "left.onnx", "--device", "cuda")
 
 
-def test_ranks_meet_on_a_card():
-    weights = ",".join(str((i * 7 % 13 - 6) / 8) for i in range(64))
-    onnx.save(onnx.parser.parse_model(f"""<ir_version: 8, opset_import: ["" : 17]> g (float[2,8] x) => (float[2,8] y)
-      <float[8,8] a = {{{weights}}}, float[8,8] b = {{{weights}}}> {{ h = MatMul(x, a) r = Relu(h) y = MatMul(r, b) }}"""), "tp.onnx")
-    words = ["run", "tp.onnx", "--engine", "--shard", "tp:2", "--device", "cuda"]
-    assert "engine-cuda-tp2" in assay(*words)
-    text = assay(*words, "--rank-transport", "nccl", expected=3, changed={"ASSAY_NCCL": "/nowhere", "PATH": ""})
-    assert "rank 0: node `" in text and "no NCCL library was found; `pip install nvidia-nccl-cu13` brings one" in text, text
-
-
 def test_bench_tells_transfers_apart():
     text = assay("bench", saved_model(), "--device", "cuda", "--duration", "0.05", "--iterations", "3", "--json", "b.json")
     order = [text.index(each) for each in ("] Latency:", "] H2D Latency:", "] Compute Time:", "] D2H Latency:")]

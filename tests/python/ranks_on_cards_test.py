@@ -51,7 +51,9 @@ def test_nccl_where_it_is_asked_for():
     words = ["run", model, "--shard", "tp:2", "--engine", "--ref", "--tolerance", "auto", *shapes, "--rank-transport", "nccl"]
     nccl = {"ASSAY_NCCL": os.path.join(os.environ["ASSAY_BIN_DIR"], "libhost_nccl.so"), "ASSAY_HOST_NO_PEERS": "1"}
     assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:1", **nccl)
-    assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:1")  # small sums of cards that can
+    assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:1", ASSAY_NCCL=nccl["ASSAY_NCCL"])  # small sums of cards that can
+    text = assay(*words, "--device", "cuda:0,cuda:1", expected=3, ASSAY_NCCL="/nowhere", PATH="")  # also where none would use it
+    assert "rank 0: node `" in text and "no NCCL library was found" in text, text
     assert "PASSED" in assay(*words, "--device", "cuda:0,cuda:0", **nccl)  # one card reads its own memory
     text = assay(*words, "--device", "cuda:0,cuda:1", expected=3, **{**nccl, "ASSAY_HOST_NCCL_VERSION": "21205"})
     assert "is NCCL 2.12.5; from 2.18 on and before 3 is needed" in text and "rank 0" in text, text

@@ -120,9 +120,7 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
       if (arguments.has(name)) notes.push_back(fmt::format("`{}` is not used: the engine does not run", name));
     }
   }
-  if (std::ranges::find(request.backends, "tensorrt") == request.backends.end()) {
-    for (std::string& note : unused_tensorrt_settings(arguments)) notes.push_back(std::move(note));
-  }
+  for (std::string& note : unused_settings(arguments, request.backends)) notes.push_back(std::move(note));
   if (request.inputs.is_generated()) return notes;
   for (const std::string_view ignored : {"--seed", "--val-range", "--input-shapes", "--iterations", "--int-min",
                                          "--int-max", "--float-min", "--float-max", "--sensible-inputs"}) {

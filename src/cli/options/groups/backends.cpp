@@ -259,11 +259,18 @@ OptionGroup tensorrt_group(std::string_view help) {
   return group;
 }
 
-std::vector<std::string> unused_tensorrt_settings(const Arguments& arguments) {
+std::vector<std::string> unused_settings(const Arguments& arguments, std::span<const std::string> backends) {
+  const auto runs = [&](const std::string& name) {
+    return std::ranges::any_of(backends, [&](const std::string& chosen) {
+      return std::string_view(chosen).substr(0, chosen.find_first_of(":@")) == name;
+    });
+  };
   std::vector<std::string> notes;
-  for (const SettingWords& setting : tensorrt_words().settings) {
-    if (arguments.knows(setting.option) && arguments.has(setting.option)) {
-      notes.push_back(fmt::format("`{}` is not used: TensorRT does not run", setting.option));
+  for (const SettingsWords& words : settings_words()) {
+    if (words.backend == tasks::plan_backend() || runs(words.backend)) continue;
+    for (const SettingWords& setting : words.settings) {
+      if (arguments.knows(setting.option) && arguments.has(setting.option))
+        notes.push_back(fmt::format("`{}` is not used: {} does not run", setting.option, words.title));
     }
   }
   return notes;

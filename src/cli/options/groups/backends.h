@@ -34,8 +34,8 @@ OptionGroup engine_settings_group(std::initializer_list<std::string_view> left_o
 // `--threads`, `--max-memory`, `--max-steps`, `--max-work`.
 // For commands that ask TensorRT without running a model: the flag that chooses it, the Python, and its package.
 OptionGroup tensorrt_group(std::string_view help);
-// A warning for each setting of TensorRT that is given, where TensorRT does not take part.
-std::vector<std::string> unused_tensorrt_settings(const Arguments& arguments);
+// A warning for each setting that is given of a library that is none of these backends.
+std::vector<std::string> unused_settings(const Arguments& arguments, std::span<const std::string> backends);
 OptionGroup limits_group();
 // The session options of all groups above that the command has.
 exec::SessionOptions session_options(const Arguments& arguments);
