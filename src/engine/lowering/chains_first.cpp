@@ -27,21 +27,45 @@ class ChainMover {
   }
 
   void run() {
-    std::vector<NodeId> all;
+    std::vector<NodeId> all, joints;
     for (const NodeId node : ir::nodes(model_, model_.main_graph())) {
       if (is_move(model_, node)) all.push_back(node);
+      if (joins_products(node)) joints.push_back(node);
+    }
+    for (const NodeId joint : joints) {
+      const std::vector<NodeId> chain = function_behind(joint);
+      if (!chain.empty() && !commit_parts(joint, chain)) return;
     }
     for (const NodeId last : all) {
       Moved moved = moved_value(model_, model_[last].operands[0].value);
       if (!moved.maker.valid() || ops::traits(model_, moved.maker).product == ops::ProductKind::other) continue;
       moved.moves.insert(moved.moves.begin(), last);
-      const std::vector<NodeId> chain = chain_of(model_[last].results[0]);
-      if (!std::ranges::any_of(chain, [this](NodeId node) { return is_function(node); })) continue;
-      if (!commit(moved.moves, chain)) return;
+      const std::vector<NodeId> chain = function_behind(last);
+      if (!chain.empty() && !commit(moved.moves, chain)) return;
     }
   }
 
  private:
+  // True for a Concat of what products make, and nothing else reads.
+  bool joins_products(NodeId node) const {
+    constexpr size_t kMostParts = 8;
+    const ops::Traits& traits = ops::traits(model_, node);
+    if (!traits.is(ops::Nature::movement) || traits.range != ops::ValueRange::all) return false;
+    const std::span<const ir::Use> operands = model_[node].operands;
+    return operands.size() > 1 && operands.size() <= kMostParts &&
+           std::ranges::all_of(operands, [&](const ir::Use& use) {
+             const NodeId maker = producer_for_one(model_, use.value);
+             return maker.valid() && ops::traits(model_, maker).product != ops::ProductKind::other;
+           });
+  }
+
+  // The chain of what a node gives; empty: it is none that products take.
+  std::vector<NodeId> function_behind(NodeId node) const {
+    std::vector<NodeId> chain = chain_of(model_[node].results[0]);
+    if (std::ranges::none_of(chain, [this](NodeId link) { return is_function(link); })) chain.clear();
+    return chain;
+  }
+
   // The nodes that compute elements of a value with nothing but single numbers, up to one whose result alone is used
   // by others.
   std::vector<NodeId> chain_of(ValueId given) const {
@@ -89,11 +113,9 @@ class ChainMover {
     return op && *op > kLastBinary;
   }
 
-  // False: the last step is done.
-  bool commit(const std::vector<NodeId>& moves, const std::vector<NodeId>& chain) {
-    ir::Patch patch;
-    std::unordered_map<ValueId, PatchValue> made = {
-        {model_[moves.front()].results[0], model_[moves.back()].operands[0].value}};
+  // The chain of a value, computed from another one.
+  PatchValue add_chain(ir::Patch& patch, const std::vector<NodeId>& chain, ValueId given, PatchValue from) const {
+    std::unordered_map<ValueId, PatchValue> made = {{given, from}};
     PatchValue value;
     for (const NodeId node : chain) {
       std::vector<PatchValue> operands;
@@ -103,7 +125,27 @@ class ChainMover {
       }
       value = made[model_[node].results[0]] = add_like(patch, model_, node, std::move(operands));
     }
-    value = add_moves(patch, model_, moves, value);
+    return value;
+  }
+
+  // False: the last step is done.
+  bool commit_parts(NodeId joint, const std::vector<NodeId>& chain) {
+    ir::Patch patch;
+    std::vector<PatchValue> parts;
+    for (const ir::Use& use : model_[joint].operands)
+      parts.push_back(add_chain(patch, chain, model_[joint].results[0], use.value));
+    patch.replace(model_[chain.back()].results[0], add_like(patch, model_, joint, std::move(parts)));
+    for (size_t i = chain.size(); i-- > 0;) patch.remove(chain[i]);
+    patch.remove(joint);
+    return rewriter_.commit("{0} where the parts of a Concat are computed", patch);
+  }
+
+  // False: the last step is done.
+  bool commit(const std::vector<NodeId>& moves, const std::vector<NodeId>& chain) {
+    ir::Patch patch;
+    const PatchValue value =
+        add_moves(patch, model_, moves,
+                  add_chain(patch, chain, model_[moves.front()].results[0], model_[moves.back()].operands[0].value));
     patch.replace(model_[chain.back()].results[0], value);
     for (size_t i = chain.size(); i-- > 0;) patch.remove(chain[i]);
     for (const NodeId node : moves) patch.remove(node);

@@ -37,6 +37,15 @@ TEST(ChainsFirst, OfWhatProductsGive) {
             1u);
 }
 
+TEST(ChainsFirst, OfPartsThatAreJoined) {
+  const std::string parts = "a = Conv(x, w) b = Conv(x, w) ";
+  EXPECT_EQ(steps_of(parts + "c = Concat<axis = 1>(a, b) s = Sigmoid(c) y = Mul(c, s)"), 1u);
+  EXPECT_EQ(steps_of(parts + "c = Concat<axis = 2>(a, b) y = Relu(c)"), 1u);
+  EXPECT_EQ(steps_of(parts + "c = Concat<axis = 1>(a, b) y = Relu(c) z = Neg(a)", "float y, float z"), 0u);
+  EXPECT_EQ(steps_of(parts + "c = Concat<axis = 1>(a, b, x) y = Relu(c)"), 0u);
+  EXPECT_EQ(steps_of(parts + "c = Concat<axis = 1>(a, b) y = Mul(c, two)"), 0u);
+}
+
 TEST(ChainsFirst, LeavesOthersAlone) {
   const std::string moved = "c = Conv(x, w) r = Reshape(c, rows) ";
   EXPECT_EQ(steps_of(moved + "y = Mul(r, two)"), 0u);  // attention takes it

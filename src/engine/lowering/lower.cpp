@@ -109,6 +109,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   split_dequantized(model, rewriter);
   expand_weights(model, rewriter, rules);
   pipeline.run_until_stable(passes::simplify_passes());
+  pipeline.run(std::array{divide_batch_normalization()});
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
   pipeline.run(passes::cleanup_passes());
