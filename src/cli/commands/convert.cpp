@@ -1,4 +1,5 @@
-#include <array>
+#include <string>
+#include <vector>
 
 #include "base/error.h"
 #include "cli/convert/conversion.h"
@@ -24,7 +25,8 @@
 namespace assay::cli {
 namespace {
 
-const std::array<std::string, 2> kMeasure = {"onnxrt", "openvino"};  // or the reference, which has no settings
+// Backends that measure; the reference, which does too, has no settings.
+std::vector<std::string> measuring_backends() { return {"onnxrt", "openvino"}; }
 
 tasks::ConvertRequest convert_request(const Arguments& arguments, const ConversionTarget& target) {
   tasks::ConvertRequest request;
@@ -67,7 +69,7 @@ int run_convert(const Arguments& arguments, Environment& environment) {
   refuse_absent_options(engine_convert_group(), arguments);
   const ConversionTarget target = conversion_target(arguments);
   if (!arguments.flag("--tensorrt")) {
-    for (const std::string& note : unused_settings(arguments, kMeasure)) environment.log.warning(note);
+    for (const std::string& note : unused_settings(arguments, measuring_backends())) environment.log.warning(note);
   } else if (!target.is_engine) {
     fail(ErrorCode::usage, "--tensorrt builds an engine, and the output is an ONNX model");
   }
