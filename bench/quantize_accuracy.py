@@ -237,10 +237,10 @@ def others(python, kind, folder, tests, expected):
     bars = {}
     for path in sorted(folder.glob("rival_*.onnx")):
         name = path.stem.removeprefix("rival_")
-        if not any(node.op_type == "DequantizeLinear" for node in onnx.load(path).graph.node):
-            continue  # it found nothing to do
         try:
-            bars[name] = snr_db(outputs(path, tests), expected)
+            seen = outputs(path, tests)
+            if not np.array_equal(seen, expected):  # it found something to do
+                bars[name] = snr_db(seen, expected)
         except Exception as error:
             print(f"{name}: {str(error)[:150]}", file=sys.stderr)
     return bars

@@ -54,6 +54,6 @@ struct TuneRequest {
 };
 
 // Builds and runs routes, each in turns with the defaults, and saves the plan of the best where `bench` says so.
-results::Tuning tune(TuneRequest request, Observer& observer);
+results::Tuning tune(const TuneRequest& request, Observer& observer);
 
 }  // namespace assay::tasks

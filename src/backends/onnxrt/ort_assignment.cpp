@@ -2,6 +2,8 @@
 
 #include <span>
 
+#include <fmt/format.h>
+
 #include "base/error.h"
 
 namespace assay::backends::ort {
@@ -22,7 +24,8 @@ void add_nodes(const Library& library, const EpAssignedSubgraph* subgraph, std::
   for (const EpAssignedNode* const node : std::span(first, count)) {
     const std::string domain = text_of(library, kGetAssignedDomain, node);
     const std::string op = text_of(library, kGetAssignedOp, node);
-    nodes.push_back({provider, text_of(library, kGetAssignedName, node), domain.empty() ? op : domain + "::" + op});
+    nodes.push_back(
+        {provider, text_of(library, kGetAssignedName, node), domain.empty() ? op : fmt::format("{}::{}", domain, op)});
   }
 }
 

@@ -126,7 +126,7 @@ class RankedBackend final : public exec::Backend {
   void check_cards(const std::vector<std::string>& devices) const {
     const bool is_alone = words_.kind == ShardWords::Kind::copies || words_.kind == ShardWords::Kind::each;
     const char* const usual = std::getenv("ASSAY_DEVICE");
-    const std::string_view first = !devices.empty() ? devices.front() : usual == nullptr ? "" : usual;
+    const std::string first = !devices.empty() ? devices.front() : usual == nullptr ? "" : usual;
     const bool is_on_card = base_->name() == "engine" && !first.empty() && first != "cpu";
     if (is_on_card && !is_alone) return;
     throw Error(ErrorCode::unsupported, is_alone ? "copies exchange nothing that NCCL could carry"

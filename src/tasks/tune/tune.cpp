@@ -266,7 +266,7 @@ void save_plan(const TuneRequest& request, const std::string& text, const std::s
 
 }  // namespace
 
-results::Tuning tune(TuneRequest request, Observer& observer) {
+results::Tuning tune(const TuneRequest& request, Observer& observer) {
   check_bench(request.bench);
   const TaskThreads threads(request.bench.session.threads);
   results::Tuning tuning = Tuner(request, observer).run();

@@ -10,7 +10,7 @@ namespace assay::tensorflow {
 namespace {
 
 tensor::DType dtype_named(std::string_view name) {
-  if (name.starts_with("q")) name.remove_prefix(1);  // `qint8`
+  if (name.starts_with('q')) name.remove_prefix(1);  // `qint8`
   if (name == "bool") return tensor::DType::boolean;
   return tensor::find_dtype(name).value_or(tensor::DType::undefined);
 }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <set>
 
 #include <fmt/format.h>
@@ -189,7 +190,8 @@ std::string GraphSource::value_in_function(const SourceGraph& function, const st
   const std::vector<std::string_view> parts = split(written, ':');
   if (parts.size() != 3) return written;
   const std::optional<size_t> node = function.producer(parts[0]);
-  int64_t number = std::atoll(std::string(parts[2]).c_str());
+  int64_t number = 0;
+  std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), number);
   const bool has_named = node && (function.nodes[*node].op == "TopKV2" || function.nodes[*node].op == "Unique" ||
                                   function.nodes[*node].op.starts_with("FusedBatchNorm") ||
                                   function.nodes[*node].op.starts_with("MaxPoolWithArgmax"));

@@ -63,7 +63,7 @@ class SourceReader {
     spend(1 + name.size() / 16);
     std::string unique = name.empty() ? fmt::format("tensor_{}", number) : std::string(name);
     if (graph.values.contains(unique)) unique += fmt::format("_{}", number);
-    while (graph.values.contains(unique)) unique += "_";
+    while (graph.values.contains(unique)) unique += '_';
     return unique;
   }
 

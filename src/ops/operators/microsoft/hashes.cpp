@@ -131,7 +131,7 @@ void eval_unfold(Eval& node) {
   const auto size = static_cast<uint64_t>(to.back());
   const auto step = static_cast<uint64_t>(node.integer("step"));
   const auto width = static_cast<uint64_t>(from[axis]);
-  const auto move = [&]<typename C>(C) {
+  const auto move = [&]<typename C>(const C&) {
     const std::vector<C> data = node.load<C>(0);
     std::vector<C> result(node.out_count(0));
     for (uint64_t i = 0; i < result.size(); ++i) {
