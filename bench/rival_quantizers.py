@@ -56,8 +56,9 @@ def ways(kind, folder, inputs):
         for method in ("rtn_dq", "awq_lite", "awq_clip"):
             more = {"block_size": 32, "use_zero_point": kind != "int4"}
             yield f"modelopt {method}", lambda method=method: modelopt(folder, inputs, "int4", method, **more)
-    if kind == "int4":
-        for name in ("int4", "int4_awq", "int4_gptq", "int4_awq_gptq", "int4_gptaq", "int4_hqq"):
+    if kind in ("int4", "int4_asymmetric"):
+        signed = ("int4", "int4_awq", "int4_gptq", "int4_awq_gptq", "int4_gptaq")
+        for name in signed if kind == "int4" else ("int4_hqq",):
             yield f"onnxsim {name}", lambda name=name: onnxsim_weights(folder, inputs, name)
     if kind in ("nf4", "nvfp4", "mxfp4"):
         yield f"onnxsim {kind}", lambda: onnxsim_weights(folder, inputs, kind)
