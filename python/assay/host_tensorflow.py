@@ -213,7 +213,8 @@ class Session:
         message = Writer(PREPARED).text(self.model.title)
         for ports in self.model.ports():
             write_ports(message, ports)
-        return add_findings(message.number(0), [])
+        no_reasons, no_providers = 0, 0  # of values that are not given, of nodes
+        return add_findings(message.number(no_reasons).number(no_providers), [])
 
     def make_context(self):
         return Writer(DONE)

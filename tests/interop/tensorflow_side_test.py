@@ -3,9 +3,11 @@ TensorFlow only refusals are tested."""
 
 import json
 import os
+import pathlib
 import subprocess
 import sys
 import unittest
+import venv
 
 import numpy as np
 from in_folder import InFolder, run
@@ -43,6 +45,32 @@ keras.Model(inputs, outputs).export(sys.argv[1], verbose=False)
 """
 
 
+STAND_IN = """
+import os
+import numpy as np
+
+class Interpreter:
+    def __init__(self, model_path, num_threads=None):
+        folder = os.path.dirname(model_path)
+        self.ports = [dict(np.load(os.path.join(folder, each))) for each in ("inputs.npz", "answers.npz")]
+    def details(self, ports, first):
+        return [{"name": name, "index": first + i, "dtype": value.dtype.type, "shape": np.array(value.shape),
+                 "shape_signature": np.array(value.shape)} for i, (name, value) in enumerate(ports.items())]
+    def get_input_details(self):
+        return self.details(self.ports[0], 0)
+    def get_output_details(self):
+        return self.details(self.ports[1], 100)
+    def get_signature_list(self):
+        return {}
+    def resize_tensor_input(self, *_): pass
+    def allocate_tensors(self): pass
+    def set_tensor(self, *_): pass
+    def invoke(self): pass
+    def get_tensor(self, index):
+        return list(self.ports[1].values())[index - 100]
+"""
+
+
 class Side(InFolder):
     def fails(self, status, *words, env=None):
         words = [str(word) for word in (ASSAY, *words)]
@@ -63,6 +91,23 @@ class Side(InFolder):
         for path in (self.write("net.pb", frozen()), self.write("net.tflite", lite())):
             told = self.fails(3, "run", path, "--tf", "--python", sys.executable, env=bare)
             self.assertIn("`pip install tensorflow` brings", told)
+
+    def test_a_stand_in_answers(self):
+        """What the program and its Python say to each other, with an interpreter that has its answers from a file."""
+        venv.create(self.path / "env")
+        folder = next((self.path / "env/lib").glob("python*/site-packages"))
+        (folder / "tflite_runtime").mkdir()
+        (folder / "tflite_runtime/__init__.py").touch()
+        (folder / "tflite_runtime/interpreter.py").write_text(STAND_IN)
+        (folder / "numpy.pth").write_text(str(pathlib.Path(np.__file__).parents[1]))
+        python = self.path / "env/bin/python"
+        path = self.write("net.tflite", lite())
+        run(ASSAY, "run", path, "--ref", "--save-inputs", self.path / "inputs.npz", "--save-outputs", self.path / "answers.npz")
+        words = ["run", path, "--tf", "--ref", "--load-inputs", self.path / "inputs.npz", "--python", python]
+        self.assertRegex(self.fails(0, *words), r"Accuracy Summary \| tf-runner-N0\S+ vs\. ref-runner")
+        answers = dict(np.load(self.path / "answers.npz"))
+        np.savez(self.path / "answers.npz", **{name: value + 1 for name, value in answers.items()})
+        self.assertIn("FAILED", self.fails(1, *words))
 
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
     def test_onnx_models(self):
