@@ -94,7 +94,7 @@ class Side(InFolder):
 
     def test_a_stand_in_answers(self):
         """What the program and its Python say to each other, with an interpreter that has its answers from a file."""
-        venv.create(self.path / "env")
+        venv.create(self.path / "env", symlinks=True)
         folder = next((self.path / "env/lib").glob("python*/site-packages"))
         (folder / "tflite_runtime").mkdir()
         (folder / "tflite_runtime/__init__.py").touch()
