@@ -17,14 +17,26 @@ namespace {
 constexpr uint64_t kBudgetBytes = uint64_t{1} << 30;   // of the values that are asked for together
 constexpr uint64_t kUnknownBytes = kBudgetBytes / 16;  // taken for a value of unknown size
 
-// Compares pairs of values, and lets both go.
-class PairWatcher : public exec::DriveWatcher {
+// Stops at the first failure, which is thrown when the result is asked for.
+class MeasuringWatcher : public exec::DriveWatcher {
  public:
   void on_failure(size_t, const Error& error) override { failure_ = error; }
   bool wants_stop() const override { return failure_.has_value(); }
 
-  std::map<std::string, results::LayerError> errors() {
+ protected:
+  void require_success() const {
     if (failure_) throw Error(*failure_);
+  }
+
+ private:
+  std::optional<Error> failure_;
+};
+
+// Compares pairs of values, and lets both go.
+class PairWatcher : public MeasuringWatcher {
+ public:
+  std::map<std::string, results::LayerError> errors() {
+    require_success();
     return std::move(errors_);
   }
 
@@ -54,7 +66,6 @@ class PairWatcher : public exec::DriveWatcher {
 
   std::map<std::string, tensor::Tensor> held_;
   std::map<std::string, results::LayerError> errors_;
-  std::optional<Error> failure_;
 };
 
 // Pairs of one name, of two runners; the first one is the reference.
@@ -71,7 +82,7 @@ struct Agreement {
   uint64_t same = 0;
 };
 
-class AgreementWatcher final : public exec::DriveWatcher {
+class AgreementWatcher final : public MeasuringWatcher {
  public:
   void on_value(size_t runner, uint64_t, std::string_view name, const tensor::Datum& value) override {
     if (!value.is_tensor() || !tensor::is_floating(value.tensor().dtype()) || value.tensor().count() == 0) return;
@@ -88,11 +99,9 @@ class AgreementWatcher final : public exec::DriveWatcher {
     seen.rows += rows;
     for (size_t i = 0; i < std::min(places.size(), expected.size()); ++i) seen.same += places[i] == expected[i] ? 1 : 0;
   }
-  void on_failure(size_t, const Error& error) override { failure_ = error; }
-  bool wants_stop() const override { return failure_.has_value(); }
 
   std::optional<double> worst() const {
-    if (failure_) throw Error(*failure_);
+    require_success();
     if (seen_.empty()) return std::nullopt;
     double worst = 1;
     for (const auto& [name, seen] : seen_)
@@ -103,26 +112,22 @@ class AgreementWatcher final : public exec::DriveWatcher {
  private:
   std::map<std::string, std::vector<int64_t>> held_;
   std::map<std::string, Agreement> seen_;
-  std::optional<Error> failure_;
 };
 
-class TimeWatcher final : public exec::DriveWatcher {
+class TimeWatcher final : public MeasuringWatcher {
  public:
   void on_value(size_t, uint64_t, std::string_view, const tensor::Datum&) override {}
   void on_iteration(size_t, uint64_t, std::optional<double> seconds) override {
     if (seconds) least_ = std::min(least_.value_or(*seconds), *seconds);
   }
-  void on_failure(size_t, const Error& error) override { failure_ = error; }
-  bool wants_stop() const override { return failure_.has_value(); }
 
   std::optional<double> least() const {
-    if (failure_) throw Error(*failure_);
+    require_success();
     return least_;
   }
 
  private:
   std::optional<double> least_;
-  std::optional<Error> failure_;
 };
 
 // Pairs of two names, of one runner; the first name is that of the reference.

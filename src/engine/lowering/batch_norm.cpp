@@ -44,11 +44,11 @@ void spell(passes::PassRun& run, ir::NodeId node) {
 // Channels of the parts that a value is joined of; empty: it is not, or not of results of convolutions alone.
 std::vector<int64_t> joined_channels(passes::PassRun& run, ir::NodeId joint) {
   const ir::Model& model = run.model();
-  if (!joint.valid() || ops::traits(model, joint).range != ops::ValueRange::all) return {};
+  if (!joint.valid() || !is_concat(model, joint)) return {};
   const ops::Type& type = run.type(model[joint].results[0]);
   const int64_t axis = ir::written_integer(model, model[joint], "axis").value_or(0);
   const bool is_of_channels = type.dims && (axis == 1 || axis + static_cast<int64_t>(type.dims->size()) == 1);
-  if (!ops::traits(model, joint).is(ops::Nature::movement) || !is_of_channels) return {};
+  if (!is_of_channels) return {};
   std::vector<int64_t> channels;
   for (const ir::Use& use : model[joint].operands) {
     const ir::NodeId maker = producer_for_one(model, use.value);

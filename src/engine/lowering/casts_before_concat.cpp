@@ -30,17 +30,12 @@ class CastMover {
     }
     for (const NodeId cast : casts) {
       const NodeId concat = producer_for_one(model_, model_[cast].operands[0].value);
-      if (!concat.valid() || !is_concat(concat) || !has_whole_parts(concat)) continue;
+      if (!concat.valid() || !is_concat(model_, concat) || !has_whole_parts(concat)) continue;
       if (!move(cast, concat)) return;
     }
   }
 
  private:
-  bool is_concat(NodeId node) const {
-    const ops::Traits& traits = ops::traits(model_, node);
-    return traits.is(ops::Nature::movement) && traits.range == ops::ValueRange::all;
-  }
-
   bool has_whole_parts(NodeId concat) const {
     const std::optional<Layer> layer = find_layer(model_, inference_, concat);
     if (!layer || layer->outputs[0].count() == 0) return false;

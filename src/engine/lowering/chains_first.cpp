@@ -49,8 +49,7 @@ class ChainMover {
   // True for a Concat of what products make, and nothing else reads.
   bool joins_products(NodeId node) const {
     constexpr size_t kMostParts = 8;
-    const ops::Traits& traits = ops::traits(model_, node);
-    if (!traits.is(ops::Nature::movement) || traits.range != ops::ValueRange::all) return false;
+    if (!is_concat(model_, node)) return false;
     const std::span<const ir::Use> operands = model_[node].operands;
     return operands.size() > 1 && operands.size() <= kMostParts &&
            std::ranges::all_of(operands, [&](const ir::Use& use) {

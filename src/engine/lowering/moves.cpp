@@ -11,6 +11,11 @@ bool is_move(const ir::Model& model, ir::NodeId node) {
   return is_move && model.text(model[node].domain).empty();
 }
 
+bool is_concat(const ir::Model& model, ir::NodeId node) {
+  const ops::Traits& traits = ops::traits(model, node);
+  return traits.is(ops::Nature::movement) && traits.range == ops::ValueRange::all;
+}
+
 ir::NodeId producer_for_one(const ir::Model& model, ir::ValueId value) {
   const bool is_result = value.valid() && model[value].kind == ir::ValueKind::result &&
                          model[value].graph == model.main_graph() && only_user(model, value).valid();

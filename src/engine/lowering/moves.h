@@ -9,6 +9,9 @@ namespace assay::engine {
 // True if a node of ai.onnx only gives its first operand other dims, or another order of them.
 bool is_move(const ir::Model& model, ir::NodeId node);
 
+// True for a node that puts its operands one behind the other along an axis.
+bool is_concat(const ir::Model& model, ir::NodeId node);
+
 // The node of the main graph that makes a value which one node uses; invalid: there is none.
 ir::NodeId producer_for_one(const ir::Model& model, ir::ValueId value);
 
