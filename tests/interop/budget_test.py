@@ -87,7 +87,7 @@ class BudgetTest(unittest.TestCase):
         self.convert("--weights", "int4", "--budget", "top1:-2%", "--calibrate-with", "ref", "--load-inputs", "d.npz", "--json", "r.json")
         same = (self.onnxrt(x).argmax(1) == self.onnxrt(x, "m.onnx").argmax(1)).mean()
         self.assertGreaterEqual(same, 0.98)
-        for text in ("snr", "psnr:3", "top1:0.5", "top1:-x%"):
+        for text in ("snr", "psnr:3", "top1:0.5", "top1:-x%", "top1:-500%", "top1:--1%", "top1:-nan%"):
             done = self.assay("convert", "m.onnx", "--weights", "int4", "--budget", text, "-o", "w.onnx")
             self.assertEqual((done.returncode, "--budget" in done.stderr), (2, True), done.stderr)
 

@@ -18,6 +18,8 @@ std::optional<convert::ErrorBudget> error_budget(const Arguments& arguments) {
   if (!is_share) return convert::ErrorBudget{convert::ErrorBudget::Metric::snr, parse_number("--budget", parts.value)};
   const double percent = parse_number("--budget", parts.value.substr(1, parts.value.size() - 2));
   constexpr double kPercent = 100;
+  if (!(percent >= 0 && percent <= kPercent))
+    fail(ErrorCode::usage, "--budget: expected a share of 0 to 100%, seen {}%", percent);
   return convert::ErrorBudget{convert::ErrorBudget::Metric::top1, percent / kPercent};
 }
 
