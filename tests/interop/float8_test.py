@@ -147,6 +147,8 @@ class Float8Test(unittest.TestCase):
             done = self.assay("convert", "m.onnx", "--fp8", *words, "-o", "w.onnx")
             self.assertEqual((done.returncode, line in done.stderr), (2, True), done.stderr)
             self.assertFalse((self.folder / "w.onnx").exists())
+        done = self.assay("convert", "m.onnx", "--weights", "int8", "--operands-only", "-o", "w.onnx")
+        self.assertEqual((done.returncode, "--operands-only needs --int8" in done.stderr), (2, True), done.stderr)
 
 
 if __name__ == "__main__":

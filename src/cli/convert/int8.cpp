@@ -120,6 +120,8 @@ std::string_view int8_suffix(const Arguments& arguments, Target target) {
   if (target != Target::open && !arguments.flag("--int8") && arguments.has("--calibration-cache")) {
     fail(ErrorCode::usage, "--calibration-cache needs --int8");
   }
+  if (target != Target::open && arguments.flag("--operands-only") && !is_at_home)
+    fail(ErrorCode::usage, "--operands-only needs --int8");
   const bool is_shifted = arguments.flag("--int8") || arguments.has("--weights");
   if (target != Target::open && arguments.flag("--asymmetric") && !is_shifted) {
     fail(ErrorCode::usage, "--asymmetric needs --int8 or --weights: floats have no zero point");
