@@ -13,6 +13,7 @@
 #include "engine/lowering/gather_first.h"
 #include "engine/lowering/join_products.h"
 #include "engine/lowering/quantized_groups.h"
+#include "engine/lowering/rows_first.h"
 #include "engine/lowering/spell_deep_conv.h"
 #include "engine/lowering/spell_deep_pool.h"
 #include "engine/lowering/spell_einsum.h"
@@ -121,6 +122,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pass_codes_through(model, rewriter, rules.few_rows);
   cast_before_concat(model, rewriter);
   if (rules.has(tensor::DType::float16)) exchange_halves(model, rewriter);  // by kernels
+  rows_first(model, rewriter);
   chains_first(model, rewriter);
   form_layers(model, rewriter, rules);
 }
