@@ -13,7 +13,7 @@ inline constexpr const char* kHostMachine = ASSAY_HOST_MACHINE;  // compiled bef
 // True if the kernel itself, behind the helpers of machine.cu, exchanges values between threads.
 inline bool uses_exchange(const std::string& text) {
   const std::string kernel = text.substr(text.find("struct Params"));
-  for (const char* const word : {"meet(", "from_lane(", "warp_", "block_", "multiply_tiles("}) {
+  for (const char* const word : {"meet(", "from_lane(", "warp_", "block_", "multiply_tiles(", "wait_turn("}) {
     if (kernel.find(word) != std::string::npos) return true;
   }
   return false;

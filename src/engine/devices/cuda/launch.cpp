@@ -38,6 +38,15 @@ uint64_t resolve(const Pointer& pointer, const Arguments& arguments, const Buffe
   return 0;
 }
 
+// True if the blocks of a launch find room beside those of the one before it. Of more, some would wait where others
+// could work; and those that hold much shared memory keep others from it.
+bool fits_beside(const Launch& launch) {
+  constexpr unsigned kMuchShared = 16 << 10;
+  const uint64_t blocks = uint64_t{launch.grid[0]} * launch.grid[1] * launch.grid[2];
+  return launch.shared_bytes <= kMuchShared &&
+         blocks <= 2 * static_cast<uint64_t>(launch.program->card().multiprocessors());
+}
+
 std::atomic<uint64_t> next_number = 1;
 
 constexpr size_t kKeptBindings = 4;  // callers take turns between few buffers
@@ -53,7 +62,10 @@ void Launch::add_divisor(int64_t divisor) {
   numbers.push_back(number <= 1 ? 0 : static_cast<int32_t>(log) - 1);
 }
 
-std::unique_ptr<Kernel> make_kernel(Launches launches) { return std::make_unique<LaunchedKernel>(std::move(launches)); }
+std::unique_ptr<Kernel> make_kernel(Launches launches) {
+  for (Launch& launch : launches.all) launch.begins_early = launch.begins_early || fits_beside(launch);
+  return std::make_unique<LaunchedKernel>(std::move(launches));
+}
 
 LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Arguments& arguments)
     : launches_(std::move(launches)) {
@@ -66,9 +78,12 @@ LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Argum
     card.driver().check(card.api().stream_wait(nullptr), "counters");
   }
   for (const Launch& launch : launches_->all) {
-    const size_t bytes = launch.pointers.size() * sizeof(uint64_t) + launch.numbers.size() * sizeof(int32_t);
-    parameters_.emplace_back((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
-    std::memcpy(parameters_.back().data() + launch.pointers.size() * sizeof(uint64_t), launch.numbers.data(),
+    constexpr size_t kMapsAlignment = 64;
+    const size_t alignment = launch.maps.empty() ? sizeof(uint64_t) : kMapsAlignment;
+    const size_t first_number = launch.maps.size() * sizeof(EncodedMap) + launch.pointers.size() * sizeof(uint64_t);
+    const size_t bytes = first_number + launch.numbers.size() * sizeof(int32_t);
+    parameters_.emplace_back((bytes + alignment - 1) / alignment * alignment);
+    std::memcpy(parameters_.back().data() + first_number, launch.numbers.data(),
                 launch.numbers.size() * sizeof(int32_t));
   }
   rebind(arguments);
@@ -76,10 +91,24 @@ LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Argum
 
 void LaunchedCall::run(Queue& queue) { dynamic_cast<LaunchQueue&>(queue).add(*this); }
 
+uint64_t LaunchedCall::even_address(const TensorMap& map, uint64_t address) {
+  if (address % kMapAlignment == 0) return address;
+  copies_.push_back({address, launches_->all.front().program->card().allocate(map.bytes())});
+  return copies_.back().to.first.value;
+}
+
 void LaunchedCall::rebind(const Arguments& arguments) {
   std::vector<uint64_t> addresses;
+  copies_.clear();
   for (size_t i = 0; i < launches_->all.size(); ++i) {
     std::byte* at = parameters_[i].data();
+    for (const MappedOperand& operand : launches_->all[i].maps) {
+      addresses.push_back(resolve(operand.pointer, arguments, counters_));
+      const EncodedMap map =
+          encoded(launches_->all[i].program->card(), operand.map, even_address(operand.map, addresses.back()));
+      std::memcpy(at, map.data(), map.size());
+      at += map.size();
+    }
     for (const Pointer& pointer : launches_->all[i].pointers) {
       addresses.push_back(resolve(pointer, arguments, counters_));
       std::memcpy(at, &addresses.back(), sizeof addresses.back());

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/device/kernel.h"
+#include "engine/devices/cuda/driver/tensor_map.h"
 #include "engine/devices/cuda/programs.h"
 
 namespace assay::engine::cuda {
@@ -27,13 +28,20 @@ inline Pointer workspace_pointer(int64_t offset = 0) { return {Pointer::Kind::wo
 inline Pointer counters_pointer() { return {Pointer::Kind::counters, 0, 0}; }
 inline Pointer fixed_pointer(Address address) { return {Pointer::Kind::fixed, 0, static_cast<int64_t>(address.value)}; }
 
-// One kernel and what it is given: its text's `struct Params { void* at[...]; int n[...]; }`.
+// An operand that a kernel moves into shared memory by a map.
+struct MappedOperand {
+  Pointer pointer;
+  TensorMap map;
+};
+
+// One kernel and what it is given: its text's `struct Params { Map maps[...]; void* at[...]; int n[...]; }`.
 struct Launch {
   std::shared_ptr<const Program> program;
   std::array<unsigned, 3> grid = {1, 1, 1};
   unsigned threads = 1;
   unsigned shared_bytes = 0;
   bool begins_early = false;  // before the launch before it has ended, for which its text waits
+  std::vector<MappedOperand> maps;
   std::vector<Pointer> pointers;
   std::vector<int32_t> numbers;
 

@@ -16,10 +16,19 @@ class LaunchedCall final : public Call {
   uint64_t number() const { return number_; }
   const std::shared_ptr<const Launches>& launches() const { return launches_; }
   const std::vector<std::byte>& parameters(size_t launch) const { return parameters_[launch]; }
+  // Operands of maps that do not lie evenly are copied first.
+  struct Copy {
+    uint64_t from = 0;
+    Buffer to;
+  };
+  const std::vector<Copy>& copies() const { return copies_; }
 
  private:
   std::shared_ptr<const Launches> launches_;
+  uint64_t even_address(const TensorMap& map, uint64_t address);
+
   std::vector<std::vector<std::byte>> parameters_;  // by launch
+  std::vector<Copy> copies_;
   Buffer counters_;
   struct Binding {
     std::vector<uint64_t> addresses;

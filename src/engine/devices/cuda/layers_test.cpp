@@ -117,25 +117,67 @@ TEST(CardLayers, StepsThatLieStraight) {
         {"product.tiles"}, 2e-2);
 }
 
-// Tiles of 64 rows and more, whose operands lie in pieces of 128 bytes.
-TEST(CardLayers, ProductsByGroupsOfWarps) {
-  for (const char* const type : {"float16", "bfloat16"}) {
-    for (const auto& [rows, columns, depth] :
-         {std::tuple(130, 100, 192), std::tuple(200, 256, 72), std::tuple(140, 48, 1032)}) {
-      check(fmt::format("g ({0}[{1},{3}] x, {0}[{3},{2}] w) => ({0}[{1},{2}] z) {{ t = Transpose<perm = [1,0]>(w) "
-                        "u = Transpose<perm = [1,0]>(t) y = MatMul(x, u) z = Relu(y) }}",
-                        type, rows, columns, depth),
-            {"product.tiles"}, std::string_view(type) == "float16" ? 0.1 : 0.5);
-      check(fmt::format("g ({0}[{1},{3}] x) => ({0}[{1},{2}] z) <{4}> {{ y = MatMul(x, w) z = Relu(y) }}", type, rows,
-                        columns, depth, numbers(fmt::format("{}[{},{}] w", type, depth, columns), depth * columns)),
-            {"product.tiles"}, std::string_view(type) == "float16" ? 0.1 : 0.5);
-    }
-    check(fmt::format(
-              "g ({0}[4,128,17,11] x) => ({0}[4,72,9,6] z) <{1}> {{ y = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) "
-              "z = Relu(y) }}",
-              type, numbers(fmt::format("{}[72,128,3,3] w", type), 72 * 128 * 9)),
-          {"conv.tiles"}, std::string_view(type) == "float16" ? 0.1 : 0.5);
+// Operands that stream through shared memory, by a block for each tile, by clusters that share the depth, and by blocks
+// that take tiles in turns.
+class Streams : public testing::TestWithParam<const char*> {
+ protected:
+  // Checks a model of one layer that makes z.
+  static void check(const std::string& text, std::string_view family, double tolerance) {
+    ProgramOptions options;
+    options.tactics.replayed = {{"z", fmt::format("{}:{}", family, GetParam())}};
+    const OnCard model("<ir_version: 10, opset_import: [\"\" : 21]> " + text, options);
+    ASSERT_EQ(model.tactics().back(), options.tactics.replayed.at("z")) << text;
+    engine::Context context(model.program(), {}, false);
+    const auto first = model.run(context);
+    EXPECT_EQ(difference(first, model.expected(), tolerance), "") << text.substr(0, 200);
+    for (int run = 0; run < 2; ++run) EXPECT_EQ(difference(model.run(context), first, 0), "");
   }
+};
+
+TEST_P(Streams, Products) {
+  for (const auto& [type, tolerance] : {std::pair("float16", 0.1), std::pair("bfloat16", 0.5)}) {
+    const int rows = 130, columns = 100, depth = 520;
+    const auto matrix = [&](int a, int b) { return fmt::format("{}[{},{}]", type, a, b); };
+    check(fmt::format("g ({} x, {} r) => ({} z) <{}> {{ y = MatMul(x, w) z = Add(y, r) }}", matrix(rows, depth),
+                      matrix(rows, columns), matrix(rows, columns),
+                      numbers(matrix(depth, columns) + " w", depth * columns)),
+          "product.tiles", tolerance);
+  }
+  check(
+      "g (float16[3,70,512] x, float16[3,72,512] y) => (float16[3,70,72] z) { t = Transpose<perm = [0,2,1]>(y) "
+      "z = MatMul(x, t) }",
+      "product.tiles", 0.1);
+}
+
+TEST_P(Streams, Windows) {
+  const std::string filters = numbers("float16[72,128,3,3] w", 72 * 128 * 9);
+  check("g (float16[3,128,17,11] x) => (float16[3,72,9,6] z) <" + filters +
+            "> { z = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) }",
+        "conv.tiles", 0.2);
+  check("g (float16[1,256,8,9] x) => (float16[1,72,8,9] z) <" + filters +
+            "> { z = Conv<pads = [2,2,2,2], dilations = [2,2], group = 2>(x, w) }",
+        "conv.tiles", 0.2);
+  check("g (float16[2,3,33,37] x) => (float16[2,40,17,19] z) <" + numbers("float16[40,3,7,7] w", 40 * 147) +
+            "> { y = Conv<pads = [3,3,3,3], strides = [2,2]>(x, w) z = Relu(y) }",
+        "conv.tiles", 0.1);
+}
+
+INSTANTIATE_TEST_SUITE_P(CardLayers, Streams,
+                         testing::Values("streams:64x32/1", "streams:64x64/4", "streams:128x64/2", "turns:128x64/1",
+                                         "turns:128x256/1"));
+
+// An operand whose address maps refuse is copied first.
+TEST(CardLayers, StreamsOfWhatLiesUnevenly) {
+  const OnCard model(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float16[4488] x) => (float16[70,48] z, float16[4488] q) "
+      "<int64[1] b = "
+      "{3}, int64[1] e = {4483}, int64[2] rows = {70, 64}, " +
+      numbers("float16[64,48] w", 64 * 48) +
+      "> { y = Neg(x) s = Slice(y, b, e) r = Reshape(s, rows) z = MatMul(r, w) q = Neg(y) }");
+  engine::Context context(model.program(), {}, false);
+  const int before = testing_support::host_driver::copies;
+  EXPECT_EQ(difference(model.run(context), model.expected(), 5e-3), "");
+  EXPECT_GT(testing_support::host_driver::copies, before);
 }
 
 TEST(CardLayers, ProductsOfIntegers) {

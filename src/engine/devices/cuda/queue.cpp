@@ -36,6 +36,7 @@ class Sequence {
   }
   // Kernels of a graph may not be unloaded before it.
   std::vector<std::shared_ptr<const Launches>> launches;
+  std::vector<Buffer> copied;  // by its copies
 
  private:
   std::shared_ptr<const Card> card_;
@@ -205,11 +206,17 @@ class CardQueue final : public LaunchQueue {
     }
     check(api().capture_end(stream_, &captured), "to capture a graph");
     sequence.set(captured);
-    for (const LaunchedCall* const call : calls) sequence.launches.push_back(call->launches());
+    for (const LaunchedCall* const call : calls) {
+      sequence.launches.push_back(call->launches());
+      for (const LaunchedCall::Copy& copy : call->copies()) sequence.copied.push_back(copy.to);
+    }
   }
 
   void launch_all(const std::vector<const LaunchedCall*>& calls, Stream stream) const {
     for (const LaunchedCall* const call : calls) {
+      for (const LaunchedCall::Copy& copy : call->copies()) {
+        check(api().copy(copy.to.first.value, copy.from, copy.to.bytes, stream), "a copy");
+      }
       const std::vector<Launch>& launches = call->launches()->all;
       for (size_t i = 0; i < launches.size(); ++i) launch(launches[i], call->parameters(i), stream);
     }

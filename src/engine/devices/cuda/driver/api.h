@@ -71,55 +71,59 @@ struct LaunchConfig {
 static_assert(sizeof(LaunchConfig) == 56);
 
 // X(member, name in the library, types of the arguments)
-#define ASSAY_CUDA_FUNCTIONS(X)                                                            \
-  X(init, cuInit, unsigned)                                                                \
-  X(driver_version, cuDriverGetVersion, int*)                                              \
-  X(device_count, cuDeviceGetCount, int*)                                                  \
-  X(device_get, cuDeviceGet, DeviceNumber*, int)                                           \
-  X(device_name, cuDeviceGetName, char*, int, DeviceNumber)                                \
-  X(device_attribute, cuDeviceGetAttribute, int*, int, DeviceNumber)                       \
-  X(context_retain, cuDevicePrimaryCtxRetain, DriverContext*, DeviceNumber)                \
-  X(context_release, cuDevicePrimaryCtxRelease_v2, DeviceNumber)                           \
-  X(device_reaches, cuDeviceCanAccessPeer, int*, DeviceNumber, DeviceNumber)               \
-  X(peer_enable, cuCtxEnablePeerAccess, DriverContext, unsigned)                           \
-  X(context_set, cuCtxSetCurrent, DriverContext)                                           \
-  X(error_name, cuGetErrorName, Result, const char**)                                      \
-  X(error_text, cuGetErrorString, Result, const char**)                                    \
-  X(memory_info, cuMemGetInfo_v2, size_t*, size_t*)                                        \
-  X(allocate, cuMemAlloc_v2, DevicePointer*, size_t)                                       \
-  X(free, cuMemFree_v2, DevicePointer)                                                     \
-  X(allocate_host, cuMemHostAlloc, void**, size_t, unsigned)                               \
-  X(free_host, cuMemFreeHost, void*)                                                       \
-  X(set_words, cuMemsetD32Async, DevicePointer, unsigned, size_t, Stream)                  \
-  X(upload, cuMemcpyHtoDAsync_v2, DevicePointer, const void*, size_t, Stream)              \
-  X(download, cuMemcpyDtoHAsync_v2, void*, DevicePointer, size_t, Stream)                  \
-  X(set_bytes, cuMemsetD8Async, DevicePointer, unsigned char, size_t, Stream)              \
-  X(copy_any, cuMemcpyAsync, DevicePointer, DevicePointer, size_t, Stream)                 \
-  X(memory_range, cuMemGetAddressRange_v2, DevicePointer*, size_t*, DevicePointer)         \
-  X(context_wait, cuCtxSynchronize)                                                        \
-  X(event_wait, cuEventSynchronize, Event)                                                 \
-  X(stream_wait_event, cuStreamWaitEvent, Stream, Event, unsigned)                         \
-  X(copy, cuMemcpyDtoDAsync_v2, DevicePointer, DevicePointer, size_t, Stream)              \
-  X(pointer_fact, cuPointerGetAttribute, void*, int, DevicePointer)                        \
-  X(stream_captures, cuStreamIsCapturing, Stream, int*)                                    \
-  X(stream_create, cuStreamCreate, Stream*, unsigned)                                      \
-  X(stream_destroy, cuStreamDestroy_v2, Stream)                                            \
-  X(stream_wait, cuStreamSynchronize, Stream)                                              \
-  X(event_create, cuEventCreate, Event*, unsigned)                                         \
-  X(event_destroy, cuEventDestroy_v2, Event)                                               \
-  X(event_record, cuEventRecord, Event, Stream)                                            \
-  X(event_milliseconds, cuEventElapsedTime, float*, Event, Event)                          \
-  X(module_load, cuModuleLoadData, Module*, const void*)                                   \
-  X(module_unload, cuModuleUnload, Module)                                                 \
-  X(module_function, cuModuleGetFunction, Function*, Module, const char*)                  \
-  X(function_set, cuFuncSetAttribute, Function, int, int)                                  \
-  X(launch, cuLaunchKernelEx, const LaunchConfig*, Function, void**, void**)               \
-  X(capture_begin, cuStreamBeginCapture_v2, Stream, int)                                   \
-  X(capture_end, cuStreamEndCapture, Stream, Graph*)                                       \
-  X(graph_instantiate, cuGraphInstantiateWithFlags, GraphExec*, Graph, unsigned long long) \
-  X(graph_destroy, cuGraphDestroy, Graph)                                                  \
-  X(graph_exec_destroy, cuGraphExecDestroy, GraphExec)                                     \
-  X(graph_launch, cuGraphLaunch, GraphExec, Stream)
+#define ASSAY_CUDA_FUNCTIONS(X)                                                                                  \
+  X(init, cuInit, unsigned)                                                                                      \
+  X(driver_version, cuDriverGetVersion, int*)                                                                    \
+  X(device_count, cuDeviceGetCount, int*)                                                                        \
+  X(device_get, cuDeviceGet, DeviceNumber*, int)                                                                 \
+  X(device_name, cuDeviceGetName, char*, int, DeviceNumber)                                                      \
+  X(device_attribute, cuDeviceGetAttribute, int*, int, DeviceNumber)                                             \
+  X(context_retain, cuDevicePrimaryCtxRetain, DriverContext*, DeviceNumber)                                      \
+  X(context_release, cuDevicePrimaryCtxRelease_v2, DeviceNumber)                                                 \
+  X(device_reaches, cuDeviceCanAccessPeer, int*, DeviceNumber, DeviceNumber)                                     \
+  X(peer_enable, cuCtxEnablePeerAccess, DriverContext, unsigned)                                                 \
+  X(context_set, cuCtxSetCurrent, DriverContext)                                                                 \
+  X(error_name, cuGetErrorName, Result, const char**)                                                            \
+  X(error_text, cuGetErrorString, Result, const char**)                                                          \
+  X(memory_info, cuMemGetInfo_v2, size_t*, size_t*)                                                              \
+  X(allocate, cuMemAlloc_v2, DevicePointer*, size_t)                                                             \
+  X(free, cuMemFree_v2, DevicePointer)                                                                           \
+  X(allocate_host, cuMemHostAlloc, void**, size_t, unsigned)                                                     \
+  X(free_host, cuMemFreeHost, void*)                                                                             \
+  X(set_words, cuMemsetD32Async, DevicePointer, unsigned, size_t, Stream)                                        \
+  X(upload, cuMemcpyHtoDAsync_v2, DevicePointer, const void*, size_t, Stream)                                    \
+  X(download, cuMemcpyDtoHAsync_v2, void*, DevicePointer, size_t, Stream)                                        \
+  X(set_bytes, cuMemsetD8Async, DevicePointer, unsigned char, size_t, Stream)                                    \
+  X(copy_any, cuMemcpyAsync, DevicePointer, DevicePointer, size_t, Stream)                                       \
+  X(memory_range, cuMemGetAddressRange_v2, DevicePointer*, size_t*, DevicePointer)                               \
+  X(context_wait, cuCtxSynchronize)                                                                              \
+  X(event_wait, cuEventSynchronize, Event)                                                                       \
+  X(stream_wait_event, cuStreamWaitEvent, Stream, Event, unsigned)                                               \
+  X(copy, cuMemcpyDtoDAsync_v2, DevicePointer, DevicePointer, size_t, Stream)                                    \
+  X(pointer_fact, cuPointerGetAttribute, void*, int, DevicePointer)                                              \
+  X(stream_captures, cuStreamIsCapturing, Stream, int*)                                                          \
+  X(stream_create, cuStreamCreate, Stream*, unsigned)                                                            \
+  X(stream_destroy, cuStreamDestroy_v2, Stream)                                                                  \
+  X(stream_wait, cuStreamSynchronize, Stream)                                                                    \
+  X(event_create, cuEventCreate, Event*, unsigned)                                                               \
+  X(event_destroy, cuEventDestroy_v2, Event)                                                                     \
+  X(event_record, cuEventRecord, Event, Stream)                                                                  \
+  X(event_milliseconds, cuEventElapsedTime, float*, Event, Event)                                                \
+  X(module_load, cuModuleLoadData, Module*, const void*)                                                         \
+  X(module_unload, cuModuleUnload, Module)                                                                       \
+  X(module_function, cuModuleGetFunction, Function*, Module, const char*)                                        \
+  X(function_set, cuFuncSetAttribute, Function, int, int)                                                        \
+  X(launch, cuLaunchKernelEx, const LaunchConfig*, Function, void**, void**)                                     \
+  X(capture_begin, cuStreamBeginCapture_v2, Stream, int)                                                         \
+  X(capture_end, cuStreamEndCapture, Stream, Graph*)                                                             \
+  X(graph_instantiate, cuGraphInstantiateWithFlags, GraphExec*, Graph, unsigned long long)                       \
+  X(graph_destroy, cuGraphDestroy, Graph)                                                                        \
+  X(graph_exec_destroy, cuGraphExecDestroy, GraphExec)                                                           \
+  X(graph_launch, cuGraphLaunch, GraphExec, Stream)                                                              \
+  X(map_boxes, cuTensorMapEncodeTiled, void*, int, unsigned, DevicePointer, const uint64_t*, const uint64_t*,    \
+    const unsigned*, const unsigned*, int, int, int, int)                                                        \
+  X(map_windows, cuTensorMapEncodeIm2col, void*, int, unsigned, DevicePointer, const uint64_t*, const uint64_t*, \
+    const int*, const int*, unsigned, unsigned, const unsigned*, int, int, int, int)
 
 // The functions of a driver: the user's, or another one in tests.
 struct Api {

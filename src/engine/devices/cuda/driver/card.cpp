@@ -46,6 +46,7 @@ Card::Card(const Driver& driver, int number) : driver_(driver), number_(number) 
     fail(ErrorCode::backend, "{} has compute capability {}.{}; the engine needs 8.0 or later", name_, capability_ / 10,
          capability_ % 10);
   }
+  multiprocessors_ = attribute(Attribute::multiprocessors);
   const SignalGuard signals;
   const FloatModeGuard floats;
   const ForeignCode code("the CUDA driver");

@@ -27,7 +27,7 @@ class Card : public std::enable_shared_from_this<Card> {
   int number() const { return number_; }
   const std::string& name() const { return name_; }
   int capability() const { return capability_; }  // 90: sm_90
-  int multiprocessors() const { return attribute(Attribute::multiprocessors); }
+  int multiprocessors() const { return multiprocessors_; }
   uint64_t l2_bytes() const { return static_cast<uint64_t>(attribute(Attribute::l2_bytes)); }
   int shared_bytes() const { return attribute(Attribute::shared_bytes_of_block); }
 
@@ -64,6 +64,7 @@ class Card : public std::enable_shared_from_this<Card> {
   DriverContext context_ = nullptr;
   std::string name_;
   int capability_ = 0;
+  int multiprocessors_ = 0;
   volatile int* fault_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<HostBlock> free_blocks_;

@@ -104,17 +104,39 @@ std::string ElementSite::offsets() const {
   return made;
 }
 
+std::string ElementSite::type_read(size_t operand) const {
+  const std::string_view type = element_type(all_[operand].desc.dtype);
+  return is_packed(operand) ? fmt::format("Pack<{}, {}>", type, pack_) : std::string(type);
+}
+
 std::string ElementSite::loads() const {
   std::string made;
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
     const std::string_view type = element_type(all_[i].desc.dtype);
-    const size_t at = first_pointer_ + i;
-    made += is_packed(i)
-                ? fmt::format("  const Pack<{0}, {1}> a{2} = load_pack<{0}, {1}>((const {0}*)p.at[{3}] + o{2});\n",
-                              type, pack_, i, at)
-                : fmt::format("  const {0} a{1} = ((const {0}*)p.at[{2}])[o{1}];\n", type, i, at);
+    const std::string at = fmt::format("(const {}*)p.at[{}]", type, first_pointer_ + i);
+    const std::string read =
+        is_packed(i) ? fmt::format("load_pack<{}, {}>({} + o{})", type, pack_, at, i) : fmt::format("({})[o{}]", at, i);
+    made += fmt::format("  const {} a{} = {};\n", type_read(i), i, read);
   }
   return made;
+}
+
+std::string ElementSite::members() const {
+  std::string made;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("  {} a{};\n", type_read(i), i);
+  return made + fmt::format("  int o{};\n", all_.size() - 1);
+}
+
+std::string ElementSite::members_list() const {
+  std::string made;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("a{}, ", i);
+  return made + fmt::format("o{}", all_.size() - 1);
+}
+
+std::string ElementSite::references(std::string_view from) const {
+  std::string made;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("  const auto& a{0} = {1}.a{0};\n", i, from);
+  return made + fmt::format("  const int o{0} = {1}.o{0};\n", all_.size() - 1, from);
 }
 
 std::string ElementSite::body() const {
@@ -140,7 +162,8 @@ std::string ElementSite::store() const {
 }
 
 std::string params_text(const Launch& launch) {
-  return fmt::format("struct Params {{\n  void* at[{}];\n  int n[{}];\n}};\n", launch.pointers.size(),
+  const std::string maps = launch.maps.empty() ? "" : fmt::format("  Map maps[{}];\n", launch.maps.size());
+  return fmt::format("struct Params {{\n{}  void* at[{}];\n  int n[{}];\n}};\n", maps, launch.pointers.size(),
                      launch.numbers.size());
 }
 

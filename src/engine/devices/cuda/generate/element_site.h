@@ -27,6 +27,11 @@ class ElementSite {
   std::string offsets() const;
   // Statements that read the operands there: neighbours at once.
   std::string loads() const;
+  // Members of a struct for what `loads` reads and the offset of the result, its initializer, and references into
+  // `from`.
+  std::string members() const;
+  std::string members_list() const;
+  std::string references(std::string_view from) const;
   // Statements that compute element `i` of what was read.
   std::string body() const;
   // `made` as the result's element.
@@ -40,6 +45,7 @@ class ElementSite {
   bool can_pack(int64_t pack) const;
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
   size_t stride_place(size_t operand, size_t dim) const;
+  std::string type_read(size_t operand) const;
 
   ElementText text_;
   std::vector<ElementOperand> all_;  // the result last

@@ -45,20 +45,24 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
 
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain) {
   site.add_to(launch);
+  const std::string given = fmt::format("const Pack<{}, {}>& products", plain, site.pack());
   const std::string head =
-      fmt::format(
-          "#define kTaken {0}\nDEVICE void finish(const Params& p, uint32 first, const Pack<{1}, {0}>& products) {{\n",
-          site.pack(), plain) +
-      site.offsets() + site.loads();
+      fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
+      "};\nDEVICE Operands operands_of(const Params& p, uint32 first) {\n" + site.offsets() + site.loads() +
+      fmt::format("  return {{{}}};\n}}\nDEVICE void finish(const Params& p, {}, const Operands& operands) {{\n",
+                  site.members_list(), given) +
+      site.references("operands");
+  const std::string end = site.store() + "}\nDEVICE void finish(const Params& p, uint32 first, " + given +
+                          ") {\n  finish(p, products, operands_of(p, first));\n}\n";
   if (site.pack() == 1) {
-    return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + site.store() + "}\n";
+    return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + end;
   }
   return head +
          fmt::format(
              "  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
              "products.e[i];\n",
              site.result_type(), site.pack(), site.pack(), plain) +
-         site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + site.store() + "}\n";
+         site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + end;
 }
 
 bool has_channels_last_order(const TensorDesc& out) {

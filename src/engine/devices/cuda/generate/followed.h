@@ -22,7 +22,8 @@ std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done,
 Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
 
 // `finish(p, first, given)`, which computes and writes the results from `first` on, as many as the site moves at once,
-// of products `Pack<PLAIN, kTaken>`; adds what it needs to the launch. `plain`: the type of a product.
+// of products `Pack<PLAIN, kTaken>`; and its two halves, `operands_of(p, first)` and `finish(p, given, operands)`. Adds
+// what it needs to the launch. `plain`: the type of a product.
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain = "float");
 
 // True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.

@@ -94,7 +94,6 @@ std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const 
   }
   constexpr unsigned kThreads = 128;
   const int64_t blocks = blocks_for(norm.rows, kThreads / 32);
-  writer.launch().begins_early = blocks <= programs.card().multiprocessors();
   return single(writer.finish(programs, kThreads, blocks, norm_text(), rows_text()));
 }
 

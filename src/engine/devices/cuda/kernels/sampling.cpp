@@ -1,6 +1,7 @@
 // Pools and resampling of pictures.
 #include <algorithm>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -67,7 +68,13 @@ class Pool : public Operation {
     writer.real("kLeast", least_number(in.dtype));
     writer.constant("kIsPlain", layout == Layout::plain ? 1 : 0);
     add_geometry(form, writer);
-    return single(writer.finish(programs(), kSamplingThreads, blocks_for(out.count(), kSamplingThreads), pool_text()));
+    // Channels that lie side by side are moved at once.
+    const int64_t most = 128 / tensor::bit_width(in.dtype);
+    const bool has_packs = layout != Layout::plain && !form.gives_places;
+    const int64_t pack = has_packs ? std::gcd(form.channels, most) : 1;
+    writer.constant("kPack", pack);
+    return single(
+        writer.finish(programs(), kSamplingThreads, blocks_for(out.count() / pack, kSamplingThreads), pool_text()));
   }
 };
 

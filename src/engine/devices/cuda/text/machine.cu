@@ -16,6 +16,11 @@ struct bfloat {
   uint16 bits;
 };
 
+// An operand as the driver describes it for moves into shared memory.
+struct alignas(64) Map {
+  uint64 words[16];
+};
+
 #ifndef ASSAY_HOST_MACHINE
 #define DEVICE __device__ __forceinline__
 // A kernel may begin while the one before it runs (programmatic launches): it waits for the end of that one before it
@@ -50,6 +55,12 @@ DEVICE void delay() {}
 // KERNEL waits at its begin; the body of EARLY_KERNEL does it itself.
 #define EARLY_KERNEL(threads) \
   extern "C" __global__ void __launch_bounds__(threads) kernel(const __grid_constant__ Params p)
+// Kernels of which `resident` blocks fit on a processor, and of blocks in clusters.
+#define CLUSTER_KERNEL(threads, resident, blocks)                                               \
+  extern "C" __global__ void __launch_bounds__(threads, resident) __cluster_dims__(1, 1, blocks) \
+      kernel(const __grid_constant__ Params p)
+#define RESIDENT_KERNEL(threads, resident) \
+  extern "C" __global__ void __launch_bounds__(threads, resident) kernel(const __grid_constant__ Params p)
 #define KERNEL(threads)                     \
   DEVICE void made_after(const Params& p);  \
   EARLY_KERNEL(threads) {                   \
@@ -84,6 +95,13 @@ DEVICE void meet() { __syncthreads(); }
 DEVICE void meet_warp() { __syncwarp(); }
 DEVICE float from_lane(float x, int distance) { return __shfl_xor_sync(0xffffffffu, x, distance); }
 DEVICE int from_lane(int x, int distance) { return __shfl_xor_sync(0xffffffffu, x, distance); }
+// The number of the warp, the same for all lanes as far as the compiler knows, and one lane of a warp that walks together.
+DEVICE int warp_index() { return __shfl_sync(0xffffffffu, (int)threadIdx.x / 32, 0); }
+DEVICE bool is_elected() {
+  uint32 is;
+  asm volatile("{\n\t.reg .pred p;\n\telect.sync _|p, 0xffffffff;\n\tselp.u32 %0, 1, 0, p;\n\t}" : "=r"(is));
+  return is != 0;
+}
 // Copies 16 bytes into shared memory, done after wait_copies(); zeros from null.
 DEVICE void copy_later(void* to, const void* from) {
   const uint32 target = (uint32)__cvta_generic_to_shared(to);
@@ -125,14 +143,57 @@ template <int kLeft>
 DEVICE void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
 }
-// Makes known to such products what this thread has written to shared memory.
-DEVICE void show_writes() { asm volatile("fence.proxy.async.shared::cta;" ::: "memory"); }
 // An operand whose rows of 128 bytes lie one behind the other, in exchanged chunks of 16, from a multiple of 1024 bytes
-// on.
-DEVICE uint64 operand_of(const void* first) {
+// on; and the one so many bytes, a multiple of 16, behind it.
+typedef uint64 Operand;
+DEVICE Operand operand_of(const void* first) {
   const uint64 at = (uint64)__cvta_generic_to_shared(first);
   return (at & 0x3ffff) >> 4 | (uint64)1 << 16 | (uint64)64 << 32 | (uint64)1 << 62;
 }
+DEVICE Operand moved(Operand operand, int bytes) { return operand + (uint64)(bytes / 16); }
+// Barriers in shared memory: a round ends when all have arrived, and all bytes that were expected; rounds have parities.
+DEVICE uint32 shared_address(const void* at) { return (uint32)__cvta_generic_to_shared(at); }
+DEVICE void start_barrier(uint64* barrier, int arrivals) {
+  asm volatile("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+DEVICE void show_barriers() {
+  asm volatile("fence.mbarrier_init.release.cluster;\n\tfence.proxy.async.shared::cta;" ::: "memory");
+}
+DEVICE void expect_bytes(uint64* barrier, uint32 bytes) {
+  asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+               : "memory");
+}
+DEVICE void arrive(uint64* barrier) {
+  asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+DEVICE void wait_turn(uint64* barrier, uint32 parity) {
+  asm volatile(
+      "{\n\t.reg .pred done;\nagain:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t@!done bra "
+      "again;\n\t}" ::"r"(shared_address(barrier)),
+      "r"(parity)
+      : "memory");
+}
+// Brings a map itself near.
+DEVICE void prepare_map(const Map* map) { asm volatile("prefetch.tensormap [%0];" ::"l"(map) : "memory"); }
+// Move boxes of mapped operands into shared memory; their bytes arrive at the barrier.
+DEVICE void move_box(void* to, const Map* map, uint64* barrier, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
+      "[%2];" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+DEVICE void move_windows(void* to, const Map* map, uint64* barrier, int channel, int x, int y, int image, int right,
+                         int down) {
+  asm volatile(
+      "cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5, %6}], "
+      "[%2], {%7, %8};" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(channel), "r"(x), "r"(y), "r"(image), "h"((uint16)right), "h"((uint16)down)
+      : "memory");
+}
+// All threads of a cluster's blocks meet: what they wrote before they arrived is seen by those that waited.
+DEVICE void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
+DEVICE void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }
 // 16 rows by 8 columns of sums, over 32 bytes of depth.
 DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, half) {
   asm volatile(
@@ -218,6 +279,16 @@ struct alignas(sizeof(T) * N) Pack {
   T e[N];
 };
 
+#ifndef ASSAY_HOST_MACHINE
+// Writes into the memory of another block of the cluster, at the place that `at` is in this one's.
+DEVICE void store_to_block(int block, float* at, const Pack<float, 2>& two) {
+  asm volatile(
+      "{\n\t.reg .b32 a;\n\tmapa.shared::cluster.u32 a, %0, %1;\n\tst.shared::cluster.v2.f32 [a], {%2, %3};\n\t}" ::"r"(
+          shared_address(at)),
+      "r"(block), "f"(two.e[0]), "f"(two.e[1])
+      : "memory");
+}
+#endif
 // Neighbours at once where they lie so, which those of a view may not: one by one otherwise.
 template <typename T, int N>
 DEVICE bool is_even(const T* at) {

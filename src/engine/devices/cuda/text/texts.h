@@ -33,7 +33,7 @@ std::string_view roi_align_text();
 std::string_view rotary_text();
 std::string_view softmax_text();
 std::string_view spread_text();
-std::string_view tile_groups_text();
+std::string_view streams_text();
 std::string_view tile_pieces_text();
 std::string_view tile_work_text();
 std::string_view tiles_text();

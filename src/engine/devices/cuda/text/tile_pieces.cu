@@ -10,16 +10,8 @@ DEVICE int swizzled(int row, int chunk) {
   return kChunks >= 8 ? chunk ^ (row & 7) : kChunks == 4 ? chunk ^ ((row >> 1) & 3) : chunk ^ ((row >> 2) & 1);
 }
 
-// The place of a chunk of a row in a tile of so many rows; groups of warps read pieces of 128 bytes, one behind the
-// other.
-DEVICE int place_in(int rows, int row, int chunk) {
-  if (kIsGrouped) return ((chunk / 8 * rows + row) * 8 + (chunk % 8 ^ (row & 7))) * kPack;
-  return (row * kChunks + swizzled(row, chunk)) * kPack;
-}
-// Copies that are there become those that such groups see.
-DEVICE void show_copies() {
-  if (kIsGrouped) show_writes();
-}
+// The place of a chunk of a row in a tile.
+DEVICE int place_in(int row, int chunk) { return (row * kChunks + swizzled(row, chunk)) * kPack; }
 
 // A row of the left tile: where a window begins.
 struct Row {
@@ -118,7 +110,7 @@ DEVICE void load_left(const Work& work, const Row* rows, int k, T* left) {
     const int piece = thread + i * kThreads;
     if (kLeft % kThreads != 0 && piece >= kLeft) break;
     const int row = piece / kChunks, chunk = piece % kChunks;
-    T* const to = left + place_in(kRows, row, chunk);
+    T* const to = left + place_in(row, chunk);
     if (kLeftPacks) {
 #if kIsWindow && kStepInTap
       bool is_there;
@@ -156,7 +148,7 @@ DEVICE void load_right(const Work& work, const T* const* columns, int first_colu
     // Where columns are neighbours in memory, threads that are neighbours read them.
     const int row = kRightTurned ? piece % kColumns : piece / kChunks;
     const int chunk = kRightTurned ? piece / kColumns : piece % kChunks;
-    T* const to = right + place_in(kColumns, row, chunk);
+    T* const to = right + place_in(row, chunk);
     if (kRightPacks) {
       const bool is_there = columns[i] != nullptr && k + chunk * kPack < work.depth;
       const T* const from = is_there ? columns[i] + (k + chunk * kPack) : work.right;
@@ -242,7 +234,7 @@ DEVICE void copy_left(const Work& work, const Pieces& pieces, const Walk& walk, 
     const int piece = (int)thread_index() + i * kThreads;
     if (kRows * kChunks % kThreads != 0 && piece >= kRows * kChunks) break;
     const bool is_there = (pieces.seen[i] >> walk.tap & 1) != 0 && is_deep(work, k, piece);
-    copy_or_zero(left + place_in(kRows, piece / kChunks, piece % kChunks), pieces.left[i] + walk.from_first, is_there);
+    copy_or_zero(left + place_in(piece / kChunks, piece % kChunks), pieces.left[i] + walk.from_first, is_there);
   }
 }
 DEVICE void copy_right(const Work& work, const Pieces& pieces, int k, T* right) {
@@ -250,7 +242,7 @@ DEVICE void copy_right(const Work& work, const Pieces& pieces, int k, T* right) 
   for (int i = 0; i < kRightPieces; ++i) {
     const int piece = (int)thread_index() + i * kThreads;
     if (kColumns * kChunks % kThreads != 0 && piece >= kColumns * kChunks) break;
-    copy_or_zero(right + place_in(kColumns, piece / kChunks, piece % kChunks), pieces.right[i] + k, pieces.is_column[i] && is_deep(work, k, piece));
+    copy_or_zero(right + place_in(piece / kChunks, piece % kChunks), pieces.right[i] + k, pieces.is_column[i] && is_deep(work, k, piece));
   }
 }
 #endif

@@ -3,7 +3,7 @@
 // the writer: T, the element; kIsFloat, or kProducts of TF32 for one of float32; kRows, kColumns, kDepth (of a step),
 // kWarpRows, kWarpColumns, kWarpDepth, kStages; how operands lie: kIsWindow, of kTapsX by kTapsY, kStepInTap (a step of
 // the depth stays in one place of the window), kLeftPacks, kRightPacks, kIsStraight (both, and only rows, columns and
-// windows have ends within a step), kWholeSteps (nor has the depth), kRightTurned, kRightIsConstant; kIsGrouped (tile_groups.cu); kTilePad; kSplits, with `parts` and `counters`; and
+// windows have ends within a step), kWholeSteps (nor has the depth), kRightTurned, kRightIsConstant; kTilePad; kSplits, with `parts` and `counters`; and
 // `take(p, work, item, m, n, given)`, which takes results from (m, n) on.
 
 #if kIsFloat
@@ -56,7 +56,7 @@ DEVICE void for_sums(Sums& sums, Take take) {
     for (int c = 0; c < kThreadColumns; ++c) take(row + r * kRowThreads, column + c * 16, sums.of[r][c]);
   }
 }
-#elif !kIsGrouped
+#else
 #define kTileRows (kRows / kWarpRows / 16)
 #define kTileColumns (kColumns / kWarpColumns / 8)
 struct Sums {
@@ -177,9 +177,6 @@ DEVICE float exact_sum(const Work& work, int m, int n, int begin, int end) {
 }
 #endif
 
-#if !kIsGrouped
-DEVICE void wait_sums() {}
-#endif
 // Elements from row to row of a tile of sums.
 #define kTileStride (kColumns + kTilePad)
 
@@ -217,8 +214,7 @@ DEVICE bool adds_parts(const Params& p, int item, int split, Sum* tile) {
 #endif
 
 #define kLeftTile (kRows * kDepth)
-// Steps whose copies are under way. Groups still read the tiles of the step before when those of the next are copied.
-#define kAhead (kIsGrouped ? kStages - 2 : kStages - 1)
+#define kAhead (kStages - 1)  // steps whose copies are under way
 #define kStageTile ((kRows + kColumns) * kDepth)
 
 #if kIsStraight
@@ -244,7 +240,6 @@ DEVICE void add_steps(const Work& work, const Pieces& pieces, int begin, int end
     for (int stage = 0; stage < kStages; ++stage) {
       if (step + stage >= end) break;
       wait_copies<kAhead - 1>();
-      show_copies();
       meet();
       const T* const tile = shared + stage * kStageTile;
       multiply_tiles(tile, tile + kLeftTile, sums, [&] {
@@ -289,7 +284,6 @@ DEVICE void add_any_steps(const Work& work, int first_row, int first_column, int
   }
   for (int step = begin; step < end; ++step) {
     wait_copies<kAhead - 1>();
-    show_copies();
     meet();
     const T* const tile = shared + (step - begin) % kStages * kStageTile;
     multiply_tiles(tile, tile + kLeftTile, sums, [&] {
@@ -321,7 +315,6 @@ DEVICE void compute(const Params& p, const Work& work, T* shared) {
 #else
   add_any_steps<kIsEven>(work, first_row, first_column, begin, end, shared, sums);
 #endif
-  wait_sums();
 #if kProducts == 3
   for_sums(sums, [&](int row, int column, Sum& sum) {
     const int m = first_row + row, n = first_column + column;

@@ -12,9 +12,9 @@
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/text/texts.h"
-#include "engine/devices/cuda/tiles/group_product.h"
 #include "engine/devices/cuda/tiles/row_sums.h"
 #include "engine/devices/cuda/tiles/tile_shapes.h"
+#include "engine/devices/cuda/tiles/tile_stream.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -39,7 +39,11 @@ class TileWriter {
     }
     if (product_.spread) {
       launches.all.push_back(spread(programs));
-      launches.workspace_bytes += static_cast<uint64_t>(product_.spread->count * product_.pixel * bytes_of(product_));
+      launches.workspace_bytes += static_cast<uint64_t>(spread_elements() * bytes_of(product_));
+    }
+    if (shape_.is_streamed) {
+      launches.all.push_back(stream_launch(programs, product_, shape_, std::move(site_)));
+      return launches;
     }
     launches.all.push_back(products(programs));
     if (shape_.splits > 1) launches.counter_bytes = static_cast<uint64_t>(tiles()) * sizeof(int32_t);
@@ -54,8 +58,12 @@ class TileWriter {
   int64_t tiles() const { return grid()[0] * grid()[1] * grid()[2]; }
   // Bytes of parts of the depth in the workspace; sums of rows follow.
   int64_t part_bytes() const {
-    return shape_.splits > 1 ? tiles() * shape_.splits * shape_.rows * shape_.columns * int64_t{sizeof(int32_t)} : 0;
+    return shape_.splits > 1 && !shape_.is_streamed
+               ? tiles() * shape_.splits * shape_.rows * shape_.columns * int64_t{sizeof(int32_t)}
+               : 0;
   }
+
+  int64_t spread_elements() const { return product_.spread->lines * product_.spread->spread_width * product_.pixel; }
 
   Launch spread(Programs& programs) const {
     constexpr unsigned kThreads = 256;
@@ -63,10 +71,13 @@ class TileWriter {
     writer.type("T", product_.type);
     writer.pointer("kIn", "const T", product_.spread->from);
     writer.pointer("kOut", "T", product_.left.pointer);
-    writer.number("kPixels", product_.spread->count);
+    writer.divisor("kLine", product_.spread->spread_width);
+    writer.number("kWidth", product_.spread->width);
+    writer.number("kBefore", product_.spread->before);
     writer.number("kChannels", product_.spread->channels);
     writer.constant("kSpread", product_.pixel);
-    const int64_t packs = product_.spread->count * product_.pixel * bytes_of(product_) / kPackBytes;
+    const int64_t packs = spread_elements() * bytes_of(product_) / kPackBytes;
+    writer.number("kCount", packs);
     return writer.finish(programs, kThreads, blocks_for(packs, kThreads), spread_text());
   }
 
@@ -79,8 +90,6 @@ class TileWriter {
         int64_t{stages_of(product_, shape_)} * (shape_.rows + shape_.columns) * step_bytes(product_, shape_);
     const int64_t sums = int64_t{shape_.rows} * (shape_.columns + kTilePad) * static_cast<int64_t>(sizeof(int32_t));
     launch.shared_bytes = static_cast<unsigned>(std::max(stages, sums));
-    // Blocks that begin early take room: no more of them than processors wait for the end of the launch
-    // before.
     launch.begins_early =
         bytes_of(product_) < int64_t{sizeof(float)} && tiles() * shape_.splits <= programs.card().multiprocessors();
     const std::string codes = product_.codes ? codes_text(*product_.codes, launch) : std::string();
@@ -89,7 +98,7 @@ class TileWriter {
     const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
                                   std::string(tile_work_text()) + work + taken + std::string(tile_pieces_text()) +
-                                  group_text() + std::string(tiles_text()));
+                                  std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
@@ -99,9 +108,6 @@ class TileWriter {
     constexpr int kMostWarps = 8;
     const bool is_alone = is_plain(product_, shape_.tf32_products);
     return is_alone ? 1 : std::max(1, kMostWarps / (shape_.warp_rows * shape_.warp_columns));
-  }
-  std::string group_text() const {
-    return shape_.is_grouped ? group_product_text(product_.type, shape_.columns).append(tile_groups_text()) : "";
   }
   int64_t step_depth() const { return step_bytes(product_, shape_) / bytes_of(product_); }
 
@@ -117,7 +123,6 @@ class TileWriter {
     set("kWarpColumns", shape_.warp_columns);
     set("kWarpDepth", warp_depth());
     set("kStages", stages_of(product_, shape_));
-    set("kIsGrouped", shape_.is_grouped ? 1 : 0);
     set("kTilePad", kTilePad);
     set("kSplits", shape_.splits);
     set("kZeroCode", product_.zero_code);

@@ -12,7 +12,8 @@ struct TileShape {
   int warp_rows = 2, warp_columns = 2;  // warps
   int splits = 1;                       // parts of the depth, each by a block
   int tf32_products = 0;                // of float32: 1 rounds it to eleven bits, 3 keep 22; 0: exactly
-  bool is_grouped = false;              // groups of four warps multiply 64 rows at once (sm_90a)
+  bool is_streamed = false;             // by groups of four warps, one thread moves the operands (sm_90a)
+  bool is_long = false;                 // blocks of such take tiles in turns
   bool operator==(const TileShape&) const = default;
 };
 
@@ -24,10 +25,12 @@ struct TileOperand {
   std::vector<int64_t> items;  // likewise by dim of TileProduct::items
 };
 
-// A picture whose pixels are made longer by zeros in the workspace, so that they can be moved in packs.
+// A picture whose pixels are made longer by zeros in the workspace, so that they can be moved in packs, and its lines
+// by pixels of zeros.
 struct SpreadPixels {
   Pointer from;
-  int64_t count = 0, channels = 0;
+  int64_t lines = 0, width = 0, channels = 0;
+  int64_t before = 0, spread_width = 0;  // pixels that come first in a line, and all of it
 };
 
 // Products of [rows, depth] by [depth, columns], one for each item.

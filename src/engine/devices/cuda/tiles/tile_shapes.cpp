@@ -4,6 +4,8 @@
 #include <array>
 #include <span>
 
+#include "engine/devices/cuda/tiles/tile_stream.h"
+
 namespace assay::engine::cuda {
 int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
 bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
@@ -35,14 +37,11 @@ int64_t step_bytes(const TileProduct& product, const TileShape& shape) {
   return is_deep && shape.rows + shape.columns <= kSmall ? kWide : kUsual;
 }
 
-// Enough turns for two blocks to fit beside each other, where tiles are not very large.
+// Enough turns for two blocks to fit beside each other.
 int stages_of(const TileProduct& product, const TileShape& shape) {
-  constexpr int64_t kHalf = 100 << 10, kWhole = 208 << 10;
-  constexpr int kVeryLarge = 128 * 192;
-  const int64_t most = shape.is_grouped && shape.rows * shape.columns >= kVeryLarge ? kWhole : kHalf;
+  constexpr int64_t kHalf = 100 << 10;
   const int64_t stage = (shape.rows + shape.columns) * step_bytes(product, shape);
-  const int64_t least = shape.is_grouped ? 3 : 2, greatest = shape.is_grouped ? 6 : 4;
-  return static_cast<int>(std::clamp(most / stage, least, greatest));
+  return static_cast<int>(std::clamp<int64_t>(kHalf / stage, 2, 4));
 }
 
 namespace {
@@ -72,7 +71,7 @@ TileShape split(const TileProduct& product, const Form& form, int tf32_products,
 }
 
 std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, int processors) {
-  constexpr size_t kMostShapes = 4;
+  constexpr size_t kMostForms = kMostShapes / 2;
   const bool has_plain_forms = is_plain(product, tf32_products);
   const std::span<const Form> forms = has_plain_forms ? std::span<const Form>(kFloatForms) : kForms;
   // The largest tiles that give each processor one, and those around them; without such, the smallest.
@@ -85,65 +84,23 @@ std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, 
   auto best = std::ranges::find_if(forms, fits);
   if (best == forms.end()) best = std::ranges::max_element(forms, {}, blocks);
   std::vector<TileShape> shapes = {split(product, *best, tf32_products, processors)};
-  for (auto other = best; other != forms.end() && shapes.size() < kMostShapes; ++other) {
+  for (auto other = best; other != forms.end() && shapes.size() < kMostForms; ++other) {
     if (other != best) shapes.push_back(split(product, *other, tf32_products, processors));
   }
-  if (best != forms.begin() && shapes.size() < kMostShapes)
+  if (best != forms.begin() && shapes.size() < kMostForms)
     shapes.push_back(split(product, *(best - 1), tf32_products, processors));
-  return shapes;
-}
-
-// By products in a second on an H200, of long rows of blocks; 1: of the largest tiles.
-double speed_of(const Form& form) {
-  if (form.columns >= 192) return 1;
-  return form.columns == 128 ? 0.9 : form.rows == 128 ? 0.65 : 0.5;
-}
-
-// Shapes whose tiles groups of warps multiply. Empty: operands do not lie so, or blocks would be too few for tiles of
-// such sizes, so that parts of the depth are better.
-std::vector<TileShape> group_shapes(const TileProduct& product, int processors) {
-  constexpr int64_t kPiece = 128;  // bytes of the depth
-  constexpr size_t kMostShapes = 3;
-  constexpr int64_t kFewRows = 128;  // smaller blocks share them out better in a chain of short kernels
-  constexpr std::array kGroupForms = {Form{128, 256, 8, 1}, Form{128, 192, 8, 1}, Form{128, 128, 8, 1},
-                                      Form{128, 64, 8, 1},  Form{64, 64, 4, 1},   Form{64, 48, 4, 1},
-                                      Form{64, 32, 4, 1}};
-  const bool is_short = product.type == tensor::DType::float16 || product.type == tensor::DType::bfloat16;
-  if (product.rows <= kFewRows || !is_short || product.codes || product.depth * bytes_of(product) < kPiece ||
-      !left_packs(product) || !packs(product, product.right)) {
-    return {};
-  }
-  std::vector<Form> forms;
-  for (const Form& form : kGroupForms) {
-    const int64_t columns = std::max<int64_t>(product.columns, kGroupForms.back().columns);
-    if (2 * blocks_of(product, form) >= processors && form.columns < 2 * columns) forms.push_back(form);
-  }
-  // The last turn of blocks may leave most processors without work.
-  constexpr double kBegin = 2000;  // results of the fastest tiles in the time that each turn takes besides
-  const auto cost = [&](const Form& form) {
-    const int64_t turns = (blocks_of(product, form) + processors - 1) / processors;
-    return static_cast<double>(turns) * (form.rows * form.columns / speed_of(form) + kBegin);
-  };
-  std::ranges::stable_sort(forms, {}, cost);
-  std::vector<TileShape> shapes;
-  for (const Form& form : forms) {
-    if (shapes.size() < kMostShapes) {
-      shapes.push_back({form.rows, form.columns, form.warp_rows, form.warp_columns, 1, 0, true});
-    }
-  }
   return shapes;
 }
 
 }  // namespace
 
 std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, const Card& card) {
-  constexpr int kGroups = 90;  // the capability that has them
   const int processors = card.multiprocessors();
-  std::vector<TileShape> grouped =
-      card.capability() == kGroups ? group_shapes(product, processors) : std::vector<TileShape>();
-  if (!grouped.empty()) {
-    grouped.push_back(shapes_of(product, 0, processors).front());
-    return grouped;
+  std::vector<TileShape> streamed = stream_shapes(product, card);
+  if (!streamed.empty()) {
+    const size_t tried = std::min(streamed.size(), kMostShapes / 2);
+    streamed.insert(streamed.begin() + static_cast<ptrdiff_t>(tried), shapes_of(product, 0, processors).front());
+    return streamed;
   }
   if (!is_float(product) || permitted == FloatProducts::exact) return shapes_of(product, 0, processors);
   std::vector<TileShape> shapes = shapes_of(product, permitted == FloatProducts::tf32 ? 1 : 3, processors);

@@ -21,7 +21,8 @@ int stages_of(const TileProduct& product, const TileShape& shape);
 // Ways to multiply float32 that a layer permits.
 enum class FloatProducts : uint8_t { exact, nearly_exact, tf32 };
 
-// Shapes of tiles that suit a product on a card, the best one first.
+// Shapes of tiles for a product on a card, the best one first; the first kMostShapes are worth to be measured.
+inline constexpr size_t kMostShapes = 8;
 std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, const Card& card);
 
 }  // namespace assay::engine::cuda

@@ -10,7 +10,8 @@ namespace {
 
 // The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
 std::string name_of(const TileShape& shape) {
-  const std::string_view products = shape.is_grouped           ? "groups:"
+  const std::string_view products = shape.is_long              ? "turns:"
+                                    : shape.is_streamed        ? "streams:"
                                     : shape.tf32_products == 0 ? ""
                                     : shape.tf32_products == 1 ? "tf32:"
                                                                : "tf32x3:";
@@ -24,12 +25,31 @@ FloatProducts permitted(const Layer& layer, const TileProduct& product) {
   return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
 }
 
-// Channels of pixels that are made longer, so that they lie in packs; 0: they are not.
+// Pixels of a line within which each window has its row.
+int64_t spread_width(const ConvGeometry& g) { return (g.out_width - 1) * g.stride_x + g.kernel_width; }
+
+// Lets pixels of the product's picture be `wide`, and a window's row one pixel of all its elements.
+void spread(const ConvGeometry& g, int64_t wide, TileProduct& product) {
+  product.spread = {product.left.pointer, g.batch * g.height, g.width, g.channels, g.pad_left, spread_width(g)};
+  product.depth = g.kernel_height * g.kernel_width * wide;
+  product.pixel = wide;
+  product.left.items = {0};
+  ConvGeometry& lines = *product.windows;
+  lines.channels = g.kernel_width * wide;
+  lines.width = spread_width(g);
+  lines.kernel_width = 1;
+  lines.pad_left = lines.pad_right = 0;
+}
+
+// Channels of pixels that are made longer, so that they lie in packs; 0: they are not, since they do already, or since
+// lines would not hold what a window sees in a row.
 int64_t spread_channels(const ConvGeometry& g, tensor::DType dtype) {
   constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
   const int64_t wide = padded_depth(g.channels, dtype);
-  const bool is_worthwhile = g.groups == 1 && wide != g.channels && g.kernel_height * g.kernel_width > 1;
-  return is_worthwhile && tensor::is_floating(dtype) && g.batch * g.height * g.width * wide <= kMost ? wide : 0;
+  const bool is_worthwhile =
+      g.groups == 1 && g.dilation_x == 1 && wide != g.channels && g.kernel_height * g.kernel_width > 1;
+  const int64_t elements = g.batch * g.height * spread_width(g) * wide;
+  return is_worthwhile && tensor::is_floating(dtype) && elements <= kMost ? wide : 0;
 }
 
 void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {
@@ -84,11 +104,7 @@ std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionF
                       .left = {input_pointer(static_cast<size_t>(form.data)), 0, 1, {g.channels / g.groups}},
                       .windows = g,
                       .pixel = g.channels};
-  if (const int64_t wide = spread_channels(g, data.dtype); wide != 0) {
-    product.spread = {product.left.pointer, g.batch * g.height * g.width, g.channels};
-    product.depth = g.kernel_height * g.kernel_width * wide;
-    product.pixel = product.windows->channels = product.left.items[0] = wide;
-  }
+  if (const int64_t wide = spread_channels(g, data.dtype); wide != 0) spread(g, wide, product);
   set_filters(layer, form, packs, product);
   if (is_pointwise(g)) {
     product.windows.reset();
@@ -102,7 +118,7 @@ std::vector<std::string> Tiled::variants(const Layer& layer) const {
   const std::optional<Found> found = find(layer, false);
   if (!found) return names;
   for (const TileShape& shape : tile_shapes(found->product, permitted(layer, found->product), programs().card())) {
-    names.push_back(name_of(shape));
+    if (names.size() < kMostShapes) names.push_back(name_of(shape));
   }
   return names;
 }

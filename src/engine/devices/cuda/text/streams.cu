@@ -1,0 +1,391 @@
+// Products of tiles whose operands one thread moves into shared memory, by maps of them, and convolutions over pictures
+// with channels last as such products (sm_90a). Given by the writer: T; kRows, kColumns; kBlocks of 64 rows for
+// each group of four warps; kStages; kSplits, blocks of a cluster that share the depth; kIsLong: blocks take tiles in
+// turns; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item;
+// kRightIsConstant; `multiply_group(sums, left, right, adds)`, which makes, or adds, the product of 64 rows over 32 bytes
+// of the depth;
+// `Work` and `work_of(p)`; `place_of(work, item, m, n)`, and `operands_of` and `finish` for it.
+#define kStep 64  // elements of the depth, in rows of 128 bytes
+#define kGroups (kRows / 64 / kBlocks)  // of four warps
+#define kConsumers (128 * kGroups)
+#define kThreads (kConsumers + 32)  // the last warp moves
+#define kStageBytes ((kRows + kColumns) * 128)
+
+struct Sums {
+  float of[kBlocks][kColumns / 2];
+};
+// First row and column of results of an item.
+struct Tile {
+  int item, row, column;
+};
+struct Stages {
+  unsigned char* first;
+  uint64* full;
+  uint64* empty;
+};
+// The stage whose turn it is, and the parity of its round.
+struct Turn {
+  int stage;
+  uint32 parity;
+};
+DEVICE void next_turn(Turn& turn) {
+  if (++turn.stage < kStages) return;
+  turn.stage = 0;
+  turn.parity ^= 1;
+}
+DEVICE Stages stages_in(unsigned char* memory) {
+  uint64* const barriers = (uint64*)(memory + kBarrierPlace);
+  return {memory, barriers, barriers + kStages};
+}
+
+// A step of the depth: elements of a product from `first` on, or channels of a window's tap.
+struct Step {
+  int first, tap_x, tap_y, tap;
+};
+DEVICE Step step_at(const Work& work, int number) {
+  if (!kIsWindow) return {number * kStep, 0, 0, 0};
+  const int of_tap = (work.depth + kStep - 1) / kStep, tap = number / of_tap;
+  return {(number - tap * of_tap) * kStep, tap % kTapsX, tap / kTapsX, tap};
+}
+DEVICE void next_step(const Work& work, Step& step) {
+  step.first += kStep;
+  if (!kIsWindow || step.first < work.depth) return;
+  step.first = 0;
+  ++step.tap;
+  if (++step.tap_x < kTapsX) return;
+  step.tap_x = 0;
+  ++step.tap_y;
+}
+// The window of a tile's first row.
+struct Corner {
+  int image, y, x;
+};
+DEVICE Corner corner_of(const Work& work, int row) {
+  if (!kIsWindow) return {0, 0, 0};
+  const uint32 image = quotient((uint32)row, work.by_pixels);
+  const uint32 pixel = (uint32)row - image * work.by_pixels.divisor;
+  const uint32 y = quotient(pixel, work.by_width), x = pixel - y * work.by_width.divisor;
+  return {(int)image, (int)y * work.stride_y - work.pad_top, (int)x * work.stride_x - work.pad_left};
+}
+
+DEVICE void move_right(const Params& p, const Work& work, const Tile& tile, const Step& step, const Stages& stages, int stage) {
+  void* const to = stages.first + stage * kStageBytes + kRows * 128;
+  if (kIsWindow) {
+    move_box(to, p.maps + 1, stages.full + stage, step.first, step.tap, tile.item * work.columns + tile.column);
+  } else {
+    move_box(to, p.maps + 1, stages.full + stage, step.first, tile.column, kRightItems * tile.item);
+  }
+}
+DEVICE void move_left(const Params& p, const Work& work, const Tile& tile, const Corner& corner, const Step& step,
+                      const Stages& stages, int stage) {
+  void* const to = stages.first + stage * kStageBytes;
+  if (kIsWindow) {
+    move_windows(to, p.maps, stages.full + stage, step.first + tile.item * work.depth, corner.x,
+                 corner.y, corner.image, step.tap_x * work.dilation_x, step.tap_y * work.dilation_y);
+  } else {
+    move_box(to, p.maps, stages.full + stage, step.first, tile.row, kLeftItems * tile.item);
+  }
+}
+
+// Steps of the depth of this block.
+struct Span {
+  int begin, end;
+};
+DEVICE Span span_of(const Work& work) {
+  const int of_tap = (work.depth + kStep - 1) / kStep;
+  const int steps = of_tap * work.taps, part = (int)block_z() % kSplits;
+  return {steps * part / kSplits, steps * (part + 1) / kSplits};
+}
+
+// Tiles of a block: its own one, or all whose turn it is, by groups of rows that find their columns in the card's
+// second cache.
+#if kIsLong
+#define kTogether 16
+DEVICE int tile_count(const Work& work) { return work.row_tiles * work.column_tiles * work.items; }
+DEVICE Tile tile_at(const Work& work, int number) {
+  const int of_item = work.row_tiles * work.column_tiles, item = number / of_item, in_item = number - item * of_item;
+  const int of_group = kTogether * work.column_tiles, group = in_item / of_group, in_group = in_item - group * of_group;
+  const int left = work.row_tiles - group * kTogether, height = left < kTogether ? left : kTogether;
+  const int column = in_group / height, row = in_group - column * height;
+  return {item, (group * kTogether + row) * kRows, column * kColumns};
+}
+DEVICE int first_tile() { return (int)block_x(); }
+DEVICE int tile_turns() { return (int)blocks_x(); }
+#else
+DEVICE int tile_count(const Work& work) { return 1; }
+DEVICE Tile tile_at(const Work& work, int number) {
+  return {(int)block_z() / kSplits, (int)block_x() * kRows, (int)block_y() * kColumns};
+}
+DEVICE int first_tile() { return 0; }
+DEVICE int tile_turns() { return 1; }
+#endif
+
+// Begins with the weights of the first tile: they are there before the launch before has ended. All lanes of the warp
+// that moves walk together, and one of them acts.
+DEVICE void begin_moving(const Params& p, const Work& work, const Stages& stages, bool acts) {
+  if (acts) {
+#pragma unroll 1
+    for (int stage = 0; stage < kStages; ++stage) {
+      start_barrier(stages.full + stage, 1);
+      start_barrier(stages.empty + stage, 4 * kGroups);
+    }
+    show_barriers();
+    prepare_map(p.maps);
+  }
+  if (!kRightIsConstant) return;
+  const Span span = span_of(work);
+  const Tile tile = tile_at(work, first_tile());
+  Step step = step_at(work, span.begin);
+#pragma unroll 1
+  for (int stage = 0; stage < kStages && stage < span.end - span.begin; ++stage) {
+    if (acts) {
+      expect_bytes(stages.full + stage, kStageBytes);
+      move_right(p, work, tile, step, stages, stage);
+    }
+    next_step(work, step);
+  }
+}
+DEVICE void move_all(const Params& p, const Work& work, const Stages& stages, bool acts) {
+  const Span span = span_of(work);
+  Turn turn = {0, 0};
+  int begun = kRightIsConstant ? kStages : 0;  // stages whose right is under way
+#pragma unroll 1
+  for (int number = first_tile(); number < tile_count(work); number += tile_turns()) {
+    const Tile tile = tile_at(work, number);
+    const Corner corner = corner_of(work, tile.row);
+    Step step = step_at(work, span.begin);
+#pragma unroll 1
+    for (int i = span.begin; i < span.end; ++i) {
+      if (begun <= 0) wait_turn(stages.empty + turn.stage, turn.parity ^ 1);
+      if (acts) {
+        if (begun <= 0) {
+          expect_bytes(stages.full + turn.stage, kStageBytes);
+          move_right(p, work, tile, step, stages, turn.stage);
+        }
+        move_left(p, work, tile, corner, step, stages, turn.stage);
+      }
+      --begun;
+      next_step(work, step);
+      next_turn(turn);
+    }
+    begun = 0;
+  }
+}
+
+// Makes the products of all steps; each stage is given back once it was read. What sums were is never read: a product
+// that waits for them would wait for all before.
+DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& sums) {
+  const int rows = warp_index() / 4 * kBlocks * 64;
+  const Operand first_left = operand_of(stages.first + rows * 128);
+  const Span span = span_of(work);
+  int before = -1;
+#pragma unroll 1
+  for (int i = span.begin; i < span.end; ++i) {
+    wait_turn(stages.full + turn.stage, turn.parity);
+    const Operand left = moved(first_left, turn.stage * kStageBytes), right = moved(left, (kRows - rows) * 128);
+    begin_products();
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+      const int first = quarter * 32;  // bytes of a row
+#pragma unroll
+      for (int b = 0; b < kBlocks; ++b) {
+        multiply_group(sums.of[b], moved(left, b * 64 * 128 + first), moved(right, first), i > span.begin || quarter > 0);
+      }
+    }
+    end_products();
+    wait_products<1>();
+    if (before >= 0 && thread_index() % 32 == 0) arrive(stages.empty + before);
+    before = turn.stage;
+    next_turn(turn);
+  }
+  wait_products<0>();
+  if (thread_index() % 32 == 0) arrive(stages.empty + before);
+}
+
+// The place of a sum among rows of memory: threads that write neighbouring rows, or read neighbouring packs, find them in
+// other banks.
+DEVICE int place_in(int stride, int row, int column) {
+  return row * stride + (column ^ (((column >> 5) ^ row) & 1) << 2);
+}
+DEVICE Pack<float, kTaken> sums_at(const float* sums, int stride, int row, int column) {
+  constexpr int kAtOnce = kTaken < 4 ? kTaken : 4;
+  Pack<float, kTaken> made;
+#pragma unroll
+  for (int i = 0; i < kTaken; i += kAtOnce) {
+    const Pack<float, kAtOnce> some = *(const Pack<float, kAtOnce>*)(sums + place_in(stride, row, column + i));
+#pragma unroll
+    for (int e = 0; e < kAtOnce; ++e) made.e[i + e] = some.e[e];
+  }
+  return made;
+}
+DEVICE bool is_result(const Work& work, int m, int n) { return m < work.rows && n < work.columns; }
+
+#if !kIsLong
+#define kTileStride (kColumns + 8)
+#define kShare (kRows / kSplits)  // rows that a block of the cluster finishes
+#define kMine ((kShare * kColumns / kTaken + kConsumers - 1) / kConsumers)  // packs of a thread
+// Calls take(i, row of the share, column) for the packs of the thread that are results.
+template <typename Take>
+DEVICE void for_mine(const Work& work, const Tile& tile, Take take) {
+  const int first_row = tile.row + (int)block_z() % kSplits * kShare;
+#pragma unroll
+  for (int i = 0; i < kMine; ++i) {
+    const int pack = (int)thread_index() + i * kConsumers;
+    const int row = pack / (kColumns / kTaken), column = pack % (kColumns / kTaken) * kTaken;
+    if (row < kShare && is_result(work, first_row + row, tile.column + column)) take(i, row, column);
+  }
+}
+DEVICE uint32 place_of_mine(const Work& work, const Tile& tile, int row, int column) {
+  return place_of(work, tile.item, tile.row + (int)block_z() % kSplits * kShare + row, tile.column + column);
+}
+// Brings the sums of a thread to the block that finishes them: each has room for the sums of its rows over every part of
+// the depth, which are always added in one order.
+DEVICE void share_out(const Sums& sums, float* parts) {
+  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32 % 4, group = (int)thread_index() / 128;
+  const int first = group * kBlocks * 64 + warp * 16 + lane / 4, part = (int)block_z() % kSplits;
+#pragma unroll
+  for (int b = 0; b < kBlocks; ++b) {
+#pragma unroll
+    for (int i = 0; i < kColumns / 2; i += 2) {
+      const int row = first + b * 64 + i / 2 % 2 * 8;
+      float* const at = parts + part * kShare * kTileStride + place_in(kTileStride, row % kShare, i / 4 * 8 + lane % 4 * 2);
+      const Pack<float, 2> two = {sums.of[b][i], sums.of[b][i + 1]};
+#if kSplits > 1
+      store_to_block(row / kShare, at, two);
+#else
+      *(Pack<float, 2>*)at = two;
+#endif
+    }
+  }
+}
+DEVICE void finish_mine(const Params& p, const Work& work, const Tile& tile, const Operands* operands, const float* parts) {
+  for_mine(work, tile, [&](int i, int row, int column) {
+    Pack<float, kTaken> sum = sums_at(parts, kTileStride, row, column);
+#pragma unroll
+    for (int part = 1; part < kSplits; ++part) {
+      const Pack<float, kTaken> more = sums_at(parts + part * kShare * kTileStride, kTileStride, row, column);
+#pragma unroll
+      for (int e = 0; e < kTaken; ++e) sum.e[e] += more.e[e];
+    }
+    finish(p, sum, kMine <= kMostEarly ? operands[i] : operands_of(p, place_of_mine(work, tile, row, column)));
+  });
+}
+#else
+#define kPart (kColumns % 32 == 0 ? 32 : 16)  // columns that a warp finishes at once
+#define kPartStride (kPart + 8)
+#define kMine ((16 * kPart / kTaken + 31) / 32)  // packs of a thread in them
+template <typename Take>
+DEVICE void for_mine(const Work& work, int first_row, int first_column, Take take) {
+#pragma unroll
+  for (int i = 0; i < kMine; ++i) {
+    const int pack = (int)thread_index() % 32 + i * 32;
+    const int row = pack / (kPart / kTaken), column = pack % (kPart / kTaken) * kTaken;
+    const int m = first_row + row, n = first_column + column;
+    if (row < 16 && is_result(work, m, n)) take(i, row, column);
+  }
+}
+#define kPartsOfTile (kBlocks * kColumns / kPart)
+#define kIsEarly (kPartsOfTile * kMine <= kMostEarly)  // operands of a tile are read while the tile before is finished
+struct Early {
+  Operands of[kIsEarly ? kPartsOfTile : 1][kMine];
+};
+// The first row of a part, and its first column, in the tile.
+DEVICE int row_of_part(int part) {
+  return ((int)thread_index() / 128 * kBlocks + part / (kColumns / kPart)) * 64 + (int)thread_index() / 32 % 4 * 16;
+}
+DEVICE int column_of_part(int part) { return part % (kColumns / kPart) * kPart; }
+DEVICE void read_operands(const Params& p, const Work& work, const Tile& tile, int part, Operands* operands) {
+  const int first_row = tile.row + row_of_part(part), first_column = tile.column + column_of_part(part);
+  for_mine(work, first_row, first_column, [&](int i, int row, int column) {
+    operands[i] = operands_of(p, place_of(work, tile.item, first_row + row, first_column + column));
+  });
+}
+DEVICE void read_early(const Params& p, const Work& work, const Tile& tile, Early& early) {
+  if (!kIsEarly) return;
+#pragma unroll
+  for (int part = 0; part < kPartsOfTile; ++part) read_operands(p, work, tile, part, early.of[kIsEarly ? part : 0]);
+}
+// Finishes the sums of the thread's warp, through 16 rows of memory of its own.
+DEVICE void finish_own(const Params& p, const Work& work, const Tile& tile, const Sums& sums, const Early& early, float* own) {
+  const int lane = (int)thread_index() % 32;
+#pragma unroll
+  for (int part = 0; part < kPartsOfTile; ++part) {
+    const int first = column_of_part(part);
+    Operands late[kMine];
+    if (!kIsEarly) read_operands(p, work, tile, part, late);
+    const Operands* const operands = kIsEarly ? early.of[kIsEarly ? part : 0] : late;
+    meet_warp();
+#pragma unroll
+    for (int i = 0; i < kPart / 2; i += 2) {
+      *(Pack<float, 2>*)(own + place_in(kPartStride, lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + lane % 4 * 2)) = {
+          sums.of[part / (kColumns / kPart)][first / 2 + i], sums.of[part / (kColumns / kPart)][first / 2 + i + 1]};
+    }
+    meet_warp();
+    for_mine(work, tile.row + row_of_part(part), tile.column + first, [&](int i, int row, int column) {
+      finish(p, sums_at(own, kPartStride, row, column), operands[i]);
+    });
+  }
+}
+#endif
+
+#if kSplits > 1
+CLUSTER_KERNEL(kThreads, kResident, kSplits) {
+#else
+RESIDENT_KERNEL(kThreads, kResident) {
+#endif
+  DYNAMIC_SHARED(memory);
+  const Work work = work_of(p);
+  const Stages stages = stages_in(memory);
+  const bool multiplies = warp_index() < kConsumers / 32;
+  const bool acts = !multiplies && is_elected();
+  if (!multiplies) begin_moving(p, work, stages, acts);
+#if kSplits > 1
+  arrive_at_cluster();
+#endif
+  meet();
+  AFTER_THE_ONE_BEFORE();
+  float* const own = (float*)(memory + kOwnPlace);
+#if kIsLong
+  if (!multiplies) {
+    move_all(p, work, stages, acts);
+    return;
+  }
+  Turn turn = {0, 0};
+  const int tiles = tile_count(work);
+  Early early;
+  read_early(p, work, tile_at(work, first_tile()), early);
+#pragma unroll 1
+  for (int number = first_tile(); number < tiles; number += tile_turns()) {
+    Sums sums;
+    multiply(work, stages, turn, sums);
+    const Early now = early;
+    const int next = number + tile_turns();
+    if (next < tiles) read_early(p, work, tile_at(work, next), early);
+    finish_own(p, work, tile_at(work, number), sums, now, own + (int)thread_index() / 32 * 16 * kPartStride);
+  }
+#else
+  const Tile tile = tile_at(work, 0);
+  Operands operands[kMine];
+  Sums sums;
+  if (multiplies) {
+    if (kMine <= kMostEarly) {
+      for_mine(work, tile, [&](int i, int row, int column) { operands[i] = operands_of(p, place_of_mine(work, tile, row, column)); });
+    }
+    Turn turn = {0, 0};
+    multiply(work, stages, turn, sums);
+  } else {
+    move_all(p, work, stages, acts);
+  }
+#if kSplits > 1
+  wait_for_cluster();  // all blocks have begun
+#endif
+  if (multiplies) share_out(sums, own);
+#if kSplits > 1
+  arrive_at_cluster();
+  wait_for_cluster();
+#else
+  meet();
+#endif
+  if (multiplies) finish_mine(p, work, tile, operands, own);
+#endif
+}

@@ -1,0 +1,288 @@
+#include "engine/devices/cuda/tiles/tile_stream.h"
+
+#include <algorithm>
+#include <array>
+
+#include <fmt/format.h>
+
+#include "engine/devices/cuda/generate/followed.h"
+#include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr int64_t kStep = 64;       // elements of the depth
+constexpr int64_t kRowBytes = 128;  // of a step
+constexpr int64_t kGroupRows = 64;  // of four warps
+constexpr int64_t kMostStages = 8;
+constexpr int64_t kBarrierBytes = 2 * kMostStages * 8;
+constexpr int64_t kOwnBytes = int64_t{16} * 40 * 4;  // of a warp: 16 rows of a part of the columns
+
+int64_t channels_of(const ConvGeometry& g) { return g.channels / g.groups; }
+int64_t steps_of(const TileProduct& product) {
+  const auto steps = [](int64_t depth) { return (depth + kStep - 1) / kStep; };
+  if (!product.windows) return steps(product.depth);
+  const ConvGeometry& g = *product.windows;
+  return g.kernel_height * g.kernel_width * steps(channels_of(g));
+}
+int64_t tiles_along(int64_t results, int64_t of_tile) { return (results + of_tile - 1) / of_tile; }
+
+// Blocks that fit on a processor beside each other.
+int64_t resident_blocks(const TileShape& shape) { return shape.rows * shape.columns <= 128 * 64 ? 2 : 1; }
+
+// The text of one product, with what its launch is given.
+class StreamWriter {
+ public:
+  StreamWriter(const TileProduct& product, const TileShape& shape, ElementSite site)
+      : product_(product), shape_(shape), site_(std::move(site)) {}
+
+  Launch write(Programs& programs) {
+    Launch launch;
+    launch.maps = {left(), right()};
+    launch.threads = static_cast<unsigned>(consumers() + 32);
+    launch.shared_bytes = static_cast<unsigned>(shared_bytes());
+    if (shape_.is_long) {
+      const int64_t fitting = int64_t{programs.card().multiprocessors()} * resident();
+      const int64_t tiles = row_tiles() * column_tiles() * product_.item_count();
+      launch.grid = {static_cast<unsigned>(std::min(tiles, fitting)), 1, 1};
+    } else {
+      launch.grid = {static_cast<unsigned>(row_tiles()), static_cast<unsigned>(column_tiles()),
+                     static_cast<unsigned>(product_.item_count() * shape_.splits)};
+    }
+    // Blocks wait for the launch before with their weights at hand, where each has a processor.
+    const int64_t blocks = row_tiles() * column_tiles() * product_.item_count() * shape_.splits;
+    launch.begins_early = shape_.is_long || blocks <= programs.card().multiprocessors();
+    const std::string work = work_text(launch);
+    const std::string finish = finish_text(site_, launch);
+    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + work + finish +
+                                  multiply_text() + std::string(streams_text()));
+    launch.program->allow_shared(launch.shared_bytes);
+    return launch;
+  }
+
+ private:
+  int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
+  int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
+  // Groups of four warps; a block of more rows has more for each.
+  int64_t groups() const { return std::min<int64_t>(shape_.rows / kGroupRows, 2); }
+  int64_t consumers() const { return 128 * groups(); }
+  int64_t stage_bytes() const { return (shape_.rows + shape_.columns) * kRowBytes; }
+  // Memory for sums on their way to those that finish them.
+  int64_t own_bytes() const {
+    const int64_t tile = int64_t{shape_.rows} * (shape_.columns + 8) * int64_t{sizeof(float)};
+    return shape_.is_long ? consumers() / 32 * kOwnBytes : tile;
+  }
+  int64_t resident() const { return resident_blocks(shape_); }
+  int64_t stages() const {
+    constexpr int64_t kMost = 222 << 10;
+    const int64_t room = kMost / resident() - own_bytes() - 1024;
+    const int64_t useful = shape_.is_long ? kMostStages : tiles_along(steps_of(product_), shape_.splits);
+    return std::clamp<int64_t>(std::min(room / stage_bytes(), useful), 1, kMostStages);
+  }
+  int64_t barrier_place() const { return stages() * stage_bytes(); }
+  int64_t own_place() const { return (barrier_place() + kBarrierBytes + 127) / 128 * 128; }
+  int64_t shared_bytes() const { return own_place() + own_bytes(); }
+
+  MappedOperand left() const {
+    MappedOperand made{product_.left.pointer, {.type = product_.type}};
+    if (!product_.windows) {
+      made.map.dims = {product_.depth, product_.rows, left_items()};
+      made.map.strides = {product_.left.along, item_stride(product_.left, product_.rows)};
+      made.map.box = {kStep, shape_.rows, 1};
+      return made;
+    }
+    const ConvGeometry& g = *product_.windows;
+    made.map.dims = {g.channels, g.width, g.height, g.batch};
+    made.map.strides = {product_.pixel, g.width * product_.pixel, g.height * g.width * product_.pixel};
+    made.map.box = {kStep, shape_.rows};
+    made.map.windows = {static_cast<int>(g.pad_left),
+                        static_cast<int>(g.pad_top),
+                        static_cast<int>(g.stride_x),
+                        static_cast<int>(g.stride_y),
+                        g.out_width,
+                        g.out_height};
+    return made;
+  }
+  MappedOperand right() const {
+    MappedOperand made{product_.right.pointer, {.type = product_.type}};
+    if (product_.windows) {
+      const int64_t channels = channels_of(*product_.windows);
+      made.map.dims = {channels, product_.depth / channels, product_.columns * product_.item_count()};
+      made.map.strides = {channels, product_.right.along};
+      made.map.box = {kStep, 1, shape_.columns};
+    } else {
+      made.map.dims = {product_.depth, product_.columns, right_items()};
+      made.map.strides = {product_.right.along, item_stride(product_.right, product_.columns)};
+      made.map.box = {kStep, shape_.columns, 1};
+    }
+    return made;
+  }
+  static bool differs(const TileOperand& operand) {
+    return std::ranges::any_of(operand.items, [](int64_t stride) { return stride != 0; });
+  }
+  int64_t left_items() const { return differs(product_.left) ? product_.item_count() : 1; }
+  int64_t right_items() const { return differs(product_.right) ? product_.item_count() : 1; }
+  static int64_t item_stride(const TileOperand& operand, int64_t rows) {
+    return differs(operand) ? operand.items[0] : operand.along * rows;
+  }
+
+  std::string settings_text() const {
+    std::string made = fmt::format("typedef {} T;\n", element_type(product_.type));
+    const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
+    set("kRows", shape_.rows);
+    set("kColumns", shape_.columns);
+    set("kBlocks", shape_.rows / kGroupRows / groups());
+    set("kStages", stages());
+    set("kSplits", shape_.splits);
+    set("kResident", resident());
+    set("kIsLong", shape_.is_long ? 1 : 0);
+    set("kMostEarly", 8);
+    set("kBarrierPlace", barrier_place());
+    set("kOwnPlace", own_place());
+    set("kIsWindow", product_.windows ? 1 : 0);
+    set("kTapsX", product_.windows ? product_.windows->kernel_width : 1);
+    set("kLeftItems", left_items() > 1 ? 1 : 0);
+    set("kRightItems", right_items() > 1 ? 1 : 0);
+    set("kRightIsConstant", product_.right.pointer.kind == Pointer::Kind::fixed ? 1 : 0);
+    return made;
+  }
+
+  // `Work`, and `work_of`, which is told what the kernel is.
+  std::string work_text(Launch& launch) const {
+    std::string members, made;
+    const auto number = [&](std::string_view name, int64_t value) {
+      members += fmt::format("  int {};\n", name);
+      made += fmt::format("  work.{} = p.n[{}];\n", name, launch.numbers.size());
+      launch.add(value);
+    };
+    const auto divisor = [&](std::string_view name, int64_t value) {
+      members += fmt::format("  Divisor {};\n", name);
+      made += fmt::format("  work.{} = DIVISOR({});\n", name, launch.numbers.size());
+      launch.add_divisor(value);
+    };
+    number("rows", product_.rows);
+    number("columns", product_.columns);
+    number("items", product_.item_count());
+    number("row_tiles", row_tiles());
+    number("column_tiles", column_tiles());
+    constexpr ConvGeometry kNoWindows{.out_height = 1, .out_width = 1};
+    const ConvGeometry& g = product_.windows ? *product_.windows : kNoWindows;
+    number("depth", product_.windows ? channels_of(g) : product_.depth);  // of a tap
+    number("taps", product_.windows ? g.kernel_height * g.kernel_width : 1);
+    divisor("by_pixels", g.out_height * g.out_width);
+    divisor("by_width", g.out_width);
+    number("stride_y", g.stride_y);
+    number("stride_x", g.stride_x);
+    number("dilation_y", g.dilation_y);
+    number("dilation_x", g.dilation_x);
+    number("pad_top", g.pad_top);
+    number("pad_left", g.pad_left);
+    const std::string place = product_.windows ? fmt::format("((uint32)m * {} + (uint32)item)", product_.item_count())
+                                               : "((uint32)item * (uint32)work.rows + (uint32)m)";
+    return fmt::format(
+        "struct Work {{\n{}}};\nDEVICE Work work_of(const Params& p) {{\n  Work work;\n{}  return work;\n}}\n"
+        "DEVICE uint32 place_of(const Work& work, int item, int m, int n) {{\n"
+        "  return {} * (uint32)work.columns + (uint32)n;\n}}\n",
+        members, made, place);
+  }
+
+  // `multiply_group(sums, left, right, adds)`.
+  std::string multiply_text() const {
+    const std::string_view type = product_.type == tensor::DType::float16 ? "f16" : "bf16";
+    const int sums = shape_.columns / 2;
+    std::string places, bound;
+    for (int i = 0; i < sums; ++i) {
+      places += fmt::format("{}%{}", i == 0 ? "" : ", ", i);
+      bound += fmt::format("{}\"+f\"(sums[{}])", i == 0 ? "" : ", ", i);
+    }
+    return fmt::format(
+        "DEVICE void multiply_group(float* sums, Operand left, Operand right, bool adds) {{\n"
+        "#ifdef ASSAY_HOST_MACHINE\n  multiply_group(sums, kColumns, left, right, adds, (const T*)nullptr);\n#else\n"
+        "  asm volatile(\"{{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %{5}, 0;\\n\\t\"\n"
+        "      \"wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}}, %{3}, %{4}, p, 1, 1, 0, 0;\\n\\t}}\"\n"
+        "      : {6}\n      : \"l\"(left), \"l\"(right), \"r\"(adds ? 1 : 0));\n#endif\n}}\n",
+        shape_.columns, type, places, sums, sums + 1, sums + 2, bound);
+  }
+
+  const TileProduct& product_;
+  TileShape shape_;
+  ElementSite site_;
+};
+
+// True if windows lie within what maps can say.
+bool can_map(const ConvGeometry& g) {
+  constexpr int64_t kMostStride = 8, kMostOffset = 255;
+  const auto fits = [](int64_t pad, int64_t results, int64_t stride, int64_t pixels, int64_t kernel, int64_t dilation) {
+    const int64_t last = (results - 1) * stride - pad - (pixels - 1);
+    return pad >= 0 && pad <= 128 && last >= -128 && last <= 127 && stride <= kMostStride &&
+           (kernel - 1) * dilation <= kMostOffset;
+  };
+  return fits(g.pad_left, g.out_width, g.stride_x, g.width, g.kernel_width, g.dilation_x) &&
+         fits(g.pad_top, g.out_height, g.stride_y, g.height, g.kernel_height, g.dilation_y);
+}
+
+bool can_stream(const TileProduct& product) {
+  constexpr int64_t kLeastChannels = 24;  // with fewer, most of a step would be zeros
+  const bool is_short = product.type == tensor::DType::float16 || product.type == tensor::DType::bfloat16;
+  const bool lies_well = left_packs(product) && packs(product, product.right) && product.items.size() <= 1;
+  if (!is_short || product.codes || !lies_well) return false;
+  if (!product.windows) return product.depth >= kStep / 2;
+  const int64_t channels = channels_of(*product.windows);
+  const bool is_whole = channels % kStep == 0;
+  return (is_whole || (product.windows->groups == 1 && channels >= kLeastChannels)) && can_map(*product.windows);
+}
+
+struct Form {
+  int rows, columns;
+  double speed = 0;  // of its products, where 1 is what the instructions could do; measured on an H200
+};
+constexpr std::array kLongForms = {Form{128, 256, 0.72}, Form{128, 192, 0.77}, Form{128, 128, 0.71},
+                                   Form{128, 64, 0.42}};
+constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
+constexpr int kMostSplits = 8;
+
+// Cycles that a product takes in a chain of others on an H200, by which the first choice of a shape is made.
+double cost_of(const TileProduct& product, const TileShape& shape, int processors) {
+  constexpr double kStart = 2900;  // until the first operands are there, and behind the last result
+  constexpr double kLate = 800;    // of a launch that cannot begin early
+  const auto results = static_cast<double>(shape.rows * shape.columns);
+  const int64_t steps = steps_of(product), tiles = tiles_along(product.rows, shape.rows) *
+                                                   tiles_along(product.columns, shape.columns) * product.item_count();
+  const int64_t resident = resident_blocks(shape), blocks = tiles * shape.splits;
+  const auto turns = static_cast<double>(tiles_along(blocks, processors * resident));
+  if (shape.is_long) {
+    const auto beside = static_cast<double>(resident);
+    const auto* const form = std::ranges::find(kLongForms, shape.columns, &Form::columns);
+    const double multiply = static_cast<double>(steps) * results / 32 / form->speed;
+    return kStart + turns * (beside * (multiply + 300) + 0.12 * results);
+  }
+  const double multiply = static_cast<double>(tiles_along(steps, shape.splits)) * (250 + 0.03 * results);
+  const double join = shape.splits > 1 ? 1400 + 150 * shape.splits : 0;
+  const double each = multiply + 0.15 * results / shape.splits + join;
+  const bool is_alone = blocks <= processors;  // on its processor
+  return kStart + (is_alone ? turns * each : kLate + turns * each * 1.7);
+}
+
+}  // namespace
+
+std::vector<TileShape> stream_shapes(const TileProduct& product, const Card& card) {
+  constexpr int kStreams = 90;  // the capability that has them
+  if (card.capability() != kStreams || !can_stream(product)) return {};
+  std::vector<TileShape> shapes;
+  for (const Form& form : kLongForms) shapes.push_back({form.rows, form.columns, 1, 1, 1, 0, true, true});
+  for (const Form& form : kShortForms) {
+    for (int splits = 1; splits <= kMostSplits && splits <= steps_of(product); splits *= 2) {
+      shapes.push_back({form.rows, form.columns, 1, 1, splits, 0, true, false});
+    }
+  }
+  const auto cost = [&](const TileShape& shape) { return cost_of(product, shape, card.multiprocessors()); };
+  std::ranges::stable_sort(shapes, {}, cost);
+  return shapes;
+}
+
+Launch stream_launch(Programs& programs, const TileProduct& product, const TileShape& shape, ElementSite site) {
+  return StreamWriter(product, shape, std::move(site)).write(programs);
+}
+
+}  // namespace assay::engine::cuda
