@@ -180,6 +180,18 @@ TEST(CardLayers, StreamsOfWhatLiesUnevenly) {
   EXPECT_GT(testing_support::host_driver::copies, before);
 }
 
+// Rows that do not follow each other.
+TEST(CardLayers, NothingStreamsBackwards) {
+  for (const char* const rows : {"r = Expand(x, dims)", "r = Slice(y, b, e, axes, steps)"}) {
+    check(fmt::format(
+              "g (float16[1,64] x, float16[70,64] y) => (float16[70,48] z) <int64[2] dims = {{70, 64}}, int64[1] b "
+              "= {{-1}}, int64[1] e = {{-100}}, int64[1] axes = {{0}}, int64[1] steps = {{-1}}, {}> {{ {} "
+              "z = MatMul(r, w) }}",
+              numbers("float16[64,48] w", 64 * 48), rows),
+          {"product.tiles"}, 5e-3);
+  }
+}
+
 TEST(CardLayers, ProductsOfIntegers) {
   check("g (uint8[5,40] x, uint8 zero) => (int32[5,24] z) <" + codes("int8[40,24] w", 960) +
             "> { z = MatMulInteger(x, w, zero) }",

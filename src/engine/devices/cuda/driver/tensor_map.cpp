@@ -34,6 +34,7 @@ EncodedMap encoded(const Card& card, const TensorMap& map, uint64_t address) {
   for (const int64_t stride : map.strides) {
     strides.push_back(static_cast<uint64_t>(stride * tensor::bit_width(map.type) / 8));
   }
+  card.enter();
   const std::vector<unsigned> box(map.box.begin(), map.box.end());
   const int type = map.type == tensor::DType::float16 ? kHalf : kBfloat;
   std::vector<unsigned> steps(rank, 1);

@@ -33,6 +33,8 @@ std::string_view roi_align_text();
 std::string_view rotary_text();
 std::string_view softmax_text();
 std::string_view spread_text();
+std::string_view stream_clusters_text();
+std::string_view stream_turns_text();
 std::string_view streams_text();
 std::string_view tile_pieces_text();
 std::string_view tile_work_text();

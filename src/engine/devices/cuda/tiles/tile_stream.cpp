@@ -56,7 +56,8 @@ class StreamWriter {
     const std::string work = work_text(launch);
     const std::string finish = finish_text(site_, launch);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + work + finish +
-                                  multiply_text() + std::string(streams_text()));
+                                  multiply_text() + std::string(streams_text()) +
+                                  std::string(shape_.is_long ? stream_turns_text() : stream_clusters_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
@@ -222,12 +223,17 @@ bool can_map(const ConvGeometry& g) {
          fits(g.pad_top, g.out_height, g.stride_y, g.height, g.kernel_height, g.dilation_y);
 }
 
+// True if rows or columns of an operand follow each other in memory, and items are the same or do likewise.
+bool goes_on(const TileOperand& operand) {
+  return operand.along > 0 && std::ranges::all_of(operand.items, [](int64_t stride) { return stride >= 0; });
+}
+
 bool can_stream(const TileProduct& product) {
   constexpr int64_t kLeastChannels = 24;  // with fewer, most of a step would be zeros
   const bool is_short = product.type == tensor::DType::float16 || product.type == tensor::DType::bfloat16;
   const bool lies_well = left_packs(product) && packs(product, product.right) && product.items.size() <= 1;
   if (!is_short || product.codes || !lies_well) return false;
-  if (!product.windows) return product.depth >= kStep / 2;
+  if (!product.windows) return product.depth >= kStep / 2 && goes_on(product.left) && goes_on(product.right);
   const int64_t channels = channels_of(*product.windows);
   const bool is_whole = channels % kStep == 0;
   return (is_whole || (product.windows->groups == 1 && channels >= kLeastChannels)) && can_map(*product.windows);
