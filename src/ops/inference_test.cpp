@@ -47,6 +47,25 @@ TEST(InferenceTest, KnowsNothingOfTheElementsOfLargeTensors) {
             "int64[4096, 4096, 4096]");
 }
 
+TEST(InferenceTest, KnowsHowOftenACountedLoopGoesRound) {
+  const auto collected = [](const std::string& count, const std::string& condition, const std::string& next) {
+    return inferred(
+        "g (float[n,3] X, bool on, int64 k) => (float[] Y) <int64 four = {4}, bool yes = {1}, int64[1] zero = {0}> {"
+        " s = Shape<start = 0, end = 1>(X) m = Squeeze(s, zero)"
+        " Y = Loop(" +
+        count + ", " + condition +
+        ") <body = b (int64 i, bool c) => (bool d, float[] e)"
+        " { d = " +
+        next + " e = Gather(X, i) }> }");
+  };
+  EXPECT_EQ(collected("four", "\"\"", "Identity(c)"), "float32[4, 3]");
+  EXPECT_EQ(collected("four", "yes", "Identity(c)"), "float32[4, 3]");
+  EXPECT_EQ(collected("m", "\"\"", "Identity(c)"), "float32[n, 3]");
+  EXPECT_EQ(collected("four", "on", "Identity(c)"), "float32[unk__0, 3]");
+  EXPECT_EQ(collected("four", "\"\"", "Identity(on)"), "float32[unk__0, 3]");
+  EXPECT_EQ(collected("k", "\"\"", "Identity(c)"), "float32[unk__0, 3]");
+}
+
 TEST(InferenceTest, LengthsOfPartsThatOverflow) {
   const std::vector<std::string> found = findings(
       "g (int64[4] X) => (int64[] A, int64[] B, int64[] C, int64[] D) <int64[4] s = {4611686018427387904, "

@@ -1,13 +1,13 @@
 """Run by a Python that has TensorFlow: small functions as frozen graphs and TFLite files in a folder, with TensorFlow's own
 results. `tensorflow_operators.py FOLDER`; files that TFLite's converter refuses are left out."""
 
-import json
 import pathlib
 import sys
 
 import numpy as np
 import tensorflow as tf
 from tensorflow.python.framework.convert_to_constants import convert_variables_to_constants_v2
+from tensorflow_writing import arrays, write_graph, write_lite
 
 FLOAT, INT, RAW, NN = tf.float32, tf.int32, tf.raw_ops, tf.nn
 DICE = np.random.default_rng(0)
@@ -128,10 +128,6 @@ case("prelu", lambda x, a=normal(4): NN.relu(x) - a * NN.relu(-x), (2, 3, 4))
 case("fake", lambda x: tf.quantization.fake_quant_with_min_max_args(x, -2, 3), (3, 4))
 
 
-def describe(names, path):
-    path.write_text(json.dumps(names))
-
-
 def write(folder, name):
     function, shapes, dtype = CASES[name]
     specs = [tf.TensorSpec(shape, dtype, name=f"x{i}") for i, shape in enumerate(shapes)]
@@ -140,18 +136,9 @@ def write(folder, name):
     inputs = [each.astype(dtype.as_numpy_dtype) for each in inputs]
     outputs = [each.numpy() for each in tf.nest.flatten(concrete(*map(tf.constant, inputs)))]
     frozen = convert_variables_to_constants_v2(concrete, lower_control_flow=False)
-    arrays = {f"in{i}": each for i, each in enumerate(inputs)} | {f"out{i}": each for i, each in enumerate(outputs)}
-    np.savez(folder / f"{name}.npz", **arrays)
-    (folder / f"{name}.pb").write_bytes(frozen.graph.as_graph_def().SerializeToString())
-    describe([[each.name for each in ports] for ports in (frozen.inputs, frozen.outputs)], folder / f"{name}.pb.json")
-    try:
-        file = tf.lite.TFLiteConverter.from_concrete_functions([frozen]).convert()
-    except Exception:  # noqa: BLE001: of whatever the converter does not know
-        return
-    interpreter = tf.lite.Interpreter(model_content=file)
-    ports = interpreter.get_input_details(), interpreter.get_output_details()
-    describe([[each["name"] for each in details] for details in ports], folder / f"{name}.tflite.json")
-    (folder / f"{name}.tflite").write_bytes(file)
+    np.savez(folder / f"{name}.npz", **arrays(inputs, outputs))
+    write_graph(folder / f"{name}.pb", frozen.graph.as_graph_def(), frozen.inputs, frozen.outputs)
+    write_lite(folder / f"{name}.tflite", frozen)
 
 
 for each in CASES:

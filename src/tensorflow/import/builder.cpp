@@ -57,16 +57,16 @@ ir::Symbol Builder::next_name(std::string_view base) {
   return take_name(fmt::format("{}/{}_{}", subject_, base, ++made_));
 }
 
-// A body is inferred when it is part of its node; what stands outside of it is known as it was before.
-const ops::Inference& Builder::inference() {
-  return graph_ == model_.main_graph() ? inference_.now() : inference_.last();
+Builder::Place Builder::begin_body(ir::GraphId body) {
+  Place outer{graph_, known_};
+  graph_ = body;
+  return outer;
 }
 
-Builder::Place Builder::begin_body(const std::string& name) {
-  inference();
-  Place outer{graph_, known_};
-  graph_ = edit_.add_graph(edit_.intern(name));
-  return outer;
+void Builder::restore(Draft draft) {
+  known_ = std::move(draft.known);
+  taken_ = std::move(draft.names);
+  taken_by_nodes_ = std::move(draft.node_names);
 }
 
 void Builder::end_body(Place outer) {
@@ -92,6 +92,7 @@ Values Builder::add_many(const NodeRequest& request, size_t results, std::span<c
                                                   .operands = request.operands,
                                                   .results = names,
                                                   .attributes = attributes});
+  last_node_ = node;
   return {model_[node].results.begin(), model_[node].results.end()};
 }
 
@@ -124,6 +125,7 @@ ir::ValueId Builder::transpose(ir::ValueId value, const Ints& order) {
 }
 
 ir::ValueId Builder::reshape(ir::ValueId value, const Ints& dims) {
+  if (dims.empty() && rank(value) == size_t{0}) return value;
   const tensor::Tensor* const tensor = constant_of(value);
   const auto count = tensor::element_count(dims);
   if (tensor != nullptr && count && *count == tensor->count()) {
@@ -251,6 +253,24 @@ std::optional<Ints> Builder::known_integers(ir::ValueId value) {
     known.push_back(*item);
   }
   return known;
+}
+
+ops::Dim Builder::number(ir::ValueId value) {
+  if (const std::optional<Ints> known = known_integers(value)) return known->size() == 1 ? known->front() : ops::Dim();
+  const ops::Elements* const elements = inference().elements(value);
+  return elements != nullptr && elements->items.size() == 1 ? elements->items.front() : ops::Dim();
+}
+
+bool Builder::is_size(ir::ValueId value) { return number(value).is_non_negative(); }
+
+bool Builder::are_equal(ir::ValueId a, ir::ValueId b) { return a == b || number(a).equals(number(b)); }
+
+std::string Builder::type_text(ir::ValueId value) {
+  const ops::Type type = this->type(value);
+  std::string text(tensor::name(type.dtype));
+  if (!type.dims) return text;
+  for (const ops::Dim& dim : *type.dims) text += "," + (inference().is_data_size(dim) ? "?" : dim.text());
+  return text;
 }
 
 void Builder::declare(ir::ValueId value, DType dtype, const std::optional<Ints>& dims) {

@@ -49,13 +49,24 @@ class Builder {
     ir::GraphId graph;
     Known known;
   };
-  Place begin_body(const std::string& name);
+  // An empty body. It is inferred as soon as a node has it, and while it is filled.
+  ir::GraphId add_body(std::string_view name) { return edit_.add_graph(edit_.intern(name)); }
+  Place begin_body(ir::GraphId body);
   void end_body(Place outer);
+  // Names that are taken, and values that stand for others: to make a body once more, in the place of what was made.
+  struct Draft {
+    Known known;
+    std::set<std::string, std::less<>> names;
+    std::set<std::string, std::less<>> node_names;
+  };
+  Draft draft() const { return {known_, taken_, taken_by_nodes_}; }
+  void restore(Draft draft);
   // The node of the file that things are made for from now on: the begin of their names.
   void set_subject(std::string name) { subject_ = std::move(name); }
 
   Values add_many(const NodeRequest& request, size_t results, std::span<const ir::Attribute> more = {});
   ir::ValueId add(const NodeRequest& request) { return add_many(request, 1).front(); }
+  ir::NodeId last_node() const { return last_node_; }
   // A node of an operator that works on single elements, whose operands broadcast.
   ir::ValueId pointwise(const NodeRequest& request);
   // In the main graph, from where bodies have it too.
@@ -83,6 +94,12 @@ class Builder {
   std::optional<Ints> known_integers(ir::ValueId value);
   // Each element of an integer tensor of one dimension, as far as they are known.
   std::optional<Sizes> partly_known_integers(ir::ValueId value);
+  // True if an integer that computes sizes is surely not negative.
+  bool is_size(ir::ValueId value);
+  // True if two integers that compute sizes are surely the same.
+  bool are_equal(ir::ValueId a, ir::ValueId b);
+  // Facts about a type that makers decide by: sizes that only data decides are all the same.
+  std::string type_text(ir::ValueId value);
   // Declares what inference cannot find out, as in bodies that are not yet part of a node.
   void declare(ir::ValueId value, tensor::DType dtype, const std::optional<Ints>& dims);
 
@@ -100,7 +117,8 @@ class Builder {
   void sweep(ir::GraphId graph);
 
  private:
-  const ops::Inference& inference();
+  const ops::Inference& inference() { return inference_.now(); }
+  ops::Dim number(ir::ValueId value);
   ir::ValueId twin_of(ir::ValueId value) const;
   ir::ValueId pointwise_operand(ir::ValueId value, size_t rank);
   ir::Symbol next_name(std::string_view base);
@@ -112,6 +130,7 @@ class Builder {
   std::string subject_;
   std::set<std::string, std::less<>> taken_;
   std::set<std::string, std::less<>> taken_by_nodes_;
+  ir::NodeId last_node_;
   uint64_t made_ = 0;
   Known known_;
   std::set<ir::ValueId> outputs_;

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "ops/write_types.h"
+#include "tensorflow/import/lists.h"
 #include "tensorflow/import/makers.h"
 #include "tensorflow/import/unknown.h"
 
@@ -94,7 +95,7 @@ void Importer::add_inputs(Items& items) {
 // A value that may be an output: a result of a node that is none yet.
 ir::ValueId Importer::output(const Item& item, const std::string& name) {
   const ir::ValueId value = item.codes ? item.codes : item.value;
-  if (!value) fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(name));
+  if (!value || item.list) fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(name));
   builder_.set_subject(name);
   const ir::Model& model = builder_.model();
   const bool is_free = model[value].kind == ir::ValueKind::result && !builder_.is_output(value) &&
@@ -159,7 +160,7 @@ Values Importer::body_outputs(ir::GraphId graph, const std::vector<Item>& items)
   std::set<ir::ValueId> taken;
   Values outputs;
   for (const Item& item : items) {
-    const ir::ValueId value = item.codes ? item.codes : item.value;
+    const ir::ValueId value = item.codes ? item.codes : item.list ? list_tensor(builder_, item) : item.value;
     if (!value) fail(ErrorCode::unsupported, "a body gives what is no tensor");
     const bool is_free = model[value].kind == ir::ValueKind::result && model[value].graph == graph;
     outputs.push_back(is_free && taken.insert(value).second ? value : builder_.add({"Identity", {value}}));

@@ -26,15 +26,13 @@ class Importer {
   std::vector<Item> call(const std::string& function, std::vector<Item> arguments, const std::string& scope);
   const SourceGraph& function(const std::string& name) const;
 
-  // A body of a node: `fill` makes its nodes and gives its outputs.
+  // Makes the nodes of a body that a node has: `fill` makes them and gives the outputs.
   template <typename Fill>
-  ir::GraphId body(const std::string& name, Fill&& fill) {
-    const Builder::Place outer = builder_.begin_body(name);
-    const ir::GraphId graph = builder_.graph();
-    builder_.edit().set_outputs(graph, fill(graph));
-    builder_.sweep(graph);
-    builder_.end_body(outer);
-    return graph;
+  void fill_body(ir::GraphId body, Fill&& fill) {
+    Builder::Place outer = builder_.begin_body(body);
+    builder_.edit().set_outputs(body, fill());
+    builder_.sweep(body);
+    builder_.end_body(std::move(outer));
   }
 
   // The value that a handle stands for. Error (unsupported) if the model has no such value.

@@ -22,10 +22,10 @@ ByName by_name(std::string_view Maker::*name) {
 
 std::span<const Makers> all_makers() {
   static const std::array kFamilies = {
-      elementwise_makers(), activation_makers(),   reduction_makers(), convolution_makers(),
-      pooling_makers(),     matrix_makers(),       resize_makers(),    normalization_makers(),
-      shape_makers(),       slice_makers(),        join_makers(),      index_makers(),
-      block_makers(),       quantization_makers(), control_makers(),   recurrent_makers()};
+      elementwise_makers(), activation_makers(), reduction_makers(),     convolution_makers(),  pooling_makers(),
+      matrix_makers(),      resize_makers(),     normalization_makers(), shape_makers(),        slice_makers(),
+      join_makers(),        index_makers(),      block_makers(),         quantization_makers(), control_makers(),
+      recurrent_makers(),   list_makers()};
   return kFamilies;
 }
 

@@ -34,6 +34,7 @@ Makers index_makers();
 Makers block_makers();
 Makers quantization_makers();
 Makers control_makers();
+Makers list_makers();
 Makers recurrent_makers();
 
 // All families.

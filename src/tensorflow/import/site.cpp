@@ -63,12 +63,20 @@ bool Site::is_lite() const { return importer_.source().is_lite; }
 void Site::refuse(std::string_view reason) const { fail(ErrorCode::unsupported, "{}", reason); }
 
 bool Site::has(size_t index) const {
-  return index < inputs_.size() && (inputs_[index].value.valid() || !inputs_[index].variable.empty());
+  if (index >= inputs_.size()) return false;
+  const Item& given = inputs_[index];
+  return given.value.valid() || !given.variable.empty() || given.list.has_value();
 }
 
 const Item& Site::item(size_t index) const {
   if (!has(index)) fail(ErrorCode::parse, "operand {} is not there", index);
   return inputs_[index];
+}
+
+ir::ValueId Site::input(size_t index) const {
+  const Item& given = item(index);
+  if (given.list) refuse("it takes a list as a tensor");
+  return given.value;
 }
 
 Values Site::inputs() const {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -11,12 +12,27 @@ namespace assay::tensorflow {
 
 class Importer;
 
+// A list of tensors that have one shape: they stand behind one another in one tensor, whose first dimension counts
+// them. Those that were not written are 0.
+struct List {
+  tensor::DType dtype = tensor::DType::undefined;
+  std::optional<Sizes> dims = {};  // of a tensor in the list
+  ir::ValueId count = {};          // int64; of a list of which nothing was written, so that no tensor stands for it
+
+  // In the body of a loop that does nothing but write one tensor to it: the tensor, and its index unless it is added at
+  // the end.
+  bool is_collected = false;
+  ir::ValueId written = {};
+  ir::ValueId index = {};
+};
+
 // A value of the file in the model. Codes of a quantised value stand beside the numbers that they mean.
 struct Item {
   ir::ValueId value;     // the numbers
   ir::ValueId codes;     // invalid: not quantised
   std::string variable;  // of a handle: the node that stands for the variable
   const SourceValue* declared = nullptr;
+  std::optional<List> list = {};  // the value is a list
 };
 
 // A node of the file, at the place in the model where it is made of operators of ONNX.
@@ -36,7 +52,7 @@ class Site {
   bool has(size_t index) const;
   const Item& item(size_t index) const;
   const std::vector<Item>& items() const { return inputs_; }
-  ir::ValueId input(size_t index) const { return item(index).value; }
+  ir::ValueId input(size_t index) const;
   Values inputs() const;
   // The elements of an input. Error (unsupported) if they are not known: `name` says what they are.
   Ints integers(size_t index, std::string_view name);

@@ -10,6 +10,8 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "tensorflow/source/dtypes.h"
+#include "tensorflow/source/first_generation.h"
+#include "tensorflow/source/region.h"
 #include "tensorflow/source/tensor_proto.h"
 
 namespace assay::tensorflow {
@@ -75,7 +77,10 @@ class GraphSource {
       if (field.number == 2) node.op = text_in(field);
       if (field.number == 3) {
         const std::string input = text_in(field);
-        if (!input.starts_with('^')) node.inputs.push_back(value_name(input));
+        if (input.starts_with('^'))
+          node.before.push_back(input.substr(1));
+        else
+          node.inputs.push_back(value_name(input));
       }
       if (field.number == 5) read_attribute(message_in(message, field), node);
     }
@@ -175,14 +180,26 @@ class GraphSource {
 // Outputs of operators that have several by name: the number of the first value of each. Those of all others begin at
 // 0.
 struct OutputName {
+  std::string_view op;  // or the begin of several
   std::string_view name;
   int64_t first;
 };
 
 constexpr std::array kOutputNames = {
-    OutputName{"indices", 1},         OutputName{"argmax", 1},          OutputName{"idx", 1},
-    OutputName{"batch_mean", 1},      OutputName{"batch_variance", 2},  OutputName{"reserve_space_1", 3},
-    OutputName{"reserve_space_2", 4}, OutputName{"reserve_space_3", 5}, OutputName{"backprop", 1},
+    OutputName{"TopKV2", "indices", 1},
+    OutputName{"Unique", "idx", 1},
+    OutputName{"MaxPoolWithArgmax", "argmax", 1},
+    OutputName{"FusedBatchNorm", "batch_mean", 1},
+    OutputName{"FusedBatchNorm", "batch_variance", 2},
+    OutputName{"FusedBatchNorm", "reserve_space_1", 3},
+    OutputName{"FusedBatchNorm", "reserve_space_2", 4},
+    OutputName{"FusedBatchNorm", "reserve_space_3", 5},
+    OutputName{"Switch", "output_true", 1},
+    OutputName{"Merge", "value_index", 1},
+    OutputName{"TensorArrayV3", "flow", 1},
+    OutputName{"TensorArrayConcatV3", "lengths", 1},
+    OutputName{"TensorListConcat", "lengths", 1},
+    OutputName{"TensorListPopBack", "tensor", 1},
 };
 
 // In a function a value is `node:output:0`: the name of an output, and a number in it.
@@ -192,13 +209,10 @@ std::string GraphSource::value_in_function(const SourceGraph& function, const st
   const std::optional<size_t> node = function.producer(parts[0]);
   int64_t number = 0;
   std::from_chars(parts[2].data(), parts[2].data() + parts[2].size(), number);
-  const bool has_named = node && (function.nodes[*node].op == "TopKV2" || function.nodes[*node].op == "Unique" ||
-                                  function.nodes[*node].op.starts_with("FusedBatchNorm") ||
-                                  function.nodes[*node].op.starts_with("MaxPoolWithArgmax"));
-  if (has_named) {
-    const auto known = std::ranges::find(kOutputNames, parts[1], &OutputName::name);
-    if (known != kOutputNames.end()) number += known->first;
-  }
+  const auto known = std::ranges::find_if(kOutputNames, [&](const OutputName& each) {
+    return node && function.nodes[*node].op.starts_with(each.op) && each.name == parts[1];
+  });
+  if (known != kOutputNames.end()) number += known->first;
   return fmt::format("{}:{}", parts[0], number);
 }
 
@@ -213,19 +227,40 @@ void read_library(const Message& message, const GraphSource& source, SourceModel
   }
 }
 
+std::string_view node_part(std::string_view value) { return value.substr(0, value.rfind(':')); }
+
 // Nodes that give nothing which could be an output.
-bool is_without_output(const SourceNode& node) {
-  constexpr std::array<std::string_view, 8> kNone = {"NoOp",    "Assert", "Placeholder", "Const",
-                                                     "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault"};
-  return std::ranges::find(kNone, node.op) != kNone.end();
+bool is_without_output(const SourceGraph& graph, const SourceNode& node) {
+  constexpr std::array<std::string_view, 9> kNone = {
+      "NoOp", "Assert", "Placeholder", "Const", "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault", "Switch"};
+  const SourceNode* const before =
+      node.op == "Identity" && !node.inputs.empty() ? producer_of(graph, node.inputs[0]) : nullptr;
+  return std::ranges::find(kNone, node.op) != kNone.end() || (before != nullptr && before->op == "Switch");
 }
 
-std::set<std::string_view> used_nodes(const SourceGraph& graph) {
-  std::set<std::string_view> used;
+// Nodes that others use, or wait for.
+std::set<std::string, std::less<>> used_nodes(const SourceGraph& graph) {
+  std::set<std::string, std::less<>> used;
   for (const SourceNode& node : graph.nodes) {
-    for (const std::string& input : node.inputs) used.insert(std::string_view(input).substr(0, input.rfind(':')));
+    for (const std::string& input : node.inputs) used.emplace(node_part(input));
+    for (const std::string& name : node.before) used.insert(name);
   }
   return used;
+}
+
+// Placeholders that control flow leaves behind are used by nothing.
+bool is_input(const SourceNode& node, const std::set<std::string, std::less<>>& used) {
+  return node.op == "Placeholder" && (used.contains(node.name) || !node.name.starts_with("unused_control_flow_input"));
+}
+
+void choose_unused(SourceGraph& graph, const std::set<std::string, std::less<>>& used) {
+  for (const SourceNode& node : graph.nodes) {
+    if (is_without_output(graph, node)) continue;
+    const std::vector<std::string> given = node.outputs.empty() ? std::vector{node.output(0)} : node.outputs;
+    for (const std::string& value : given) {
+      if (!value.empty() && !used.contains(node_part(value))) graph.outputs.push_back({value, value});
+    }
+  }
 }
 
 }  // namespace
@@ -258,8 +293,10 @@ void choose_outputs(SourceModel& model, const std::vector<std::string>& outputs)
 
 void choose_ports(SourceModel& model, const std::vector<std::string>& outputs) {
   SourceGraph& graph = model.main;
+  const std::set<std::string, std::less<>> used = used_nodes(graph);
+  raise_control_flow(model);
   for (const SourceNode& node : graph.nodes) {
-    if (node.op != "Placeholder") continue;
+    if (!is_input(node, used)) continue;
     SourceValue value;
     const auto dtype = node.attributes.find("dtype");
     const auto* const type = dtype == node.attributes.end() ? nullptr : std::get_if<int64_t>(&dtype->second);
@@ -272,11 +309,7 @@ void choose_ports(SourceModel& model, const std::vector<std::string>& outputs) {
     graph.inputs.push_back({node.output(0), node.output(0)});
   }
   if (!outputs.empty()) return choose_outputs(model, outputs);
-  const std::set<std::string_view> used = used_nodes(graph);
-  for (const SourceNode& node : graph.nodes) {
-    if (!used.contains(node.name) && !is_without_output(node))
-      graph.outputs.push_back({node.output(0), node.output(0)});
-  }
+  choose_unused(graph, used);
 }
 
 SourceModel read_graph_source(const std::shared_ptr<const MappedFile>& file, const std::vector<std::string>& outputs) {

@@ -16,7 +16,8 @@ SourceModel read_graph_source(const std::shared_ptr<const MappedFile>& file, con
 
 // The nodes and functions of a GraphDef, without inputs and outputs of the main graph.
 void read_graph_def(const onnx::Message& message, const std::shared_ptr<const MappedFile>& file, SourceModel& model);
-// Inputs of the main graph: its placeholders; outputs: those that are named, or those that nothing uses.
+// Inputs of the main graph: its placeholders; outputs: those that are named, or those that nothing uses. Control flow
+// of the first generation becomes that of the second.
 void choose_ports(SourceModel& model, const std::vector<std::string>& outputs);
 // Other outputs of the main graph, by name. Error (usage): there is no such node.
 void choose_outputs(SourceModel& model, const std::vector<std::string>& outputs);

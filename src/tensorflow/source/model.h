@@ -39,6 +39,7 @@ struct SourceNode {
   std::string name;
   std::string op;
   std::vector<std::string> inputs;   // an empty one is left out
+  std::vector<std::string> before;   // nodes that must have run, by name
   std::vector<std::string> outputs;  // empty: `name:0`, `name:1`, as many as the operator has
   std::map<std::string, SourceAttribute, std::less<>> attributes;
 

@@ -8,6 +8,7 @@
 #include "base/paths.h"
 #include "base/text.h"
 #include "tensorflow/source/dtypes.h"
+#include "tensorflow/source/first_generation.h"
 #include "tensorflow/source/graph_def.h"
 #include "tensorflow/source/restored.h"
 #include "tensorflow/source/tensor_proto.h"
@@ -162,6 +163,7 @@ SourceModel read_source(const fs::path& folder, const std::shared_ptr<const Mapp
     choose_ports(model, outputs);
   } else {
     use_signature(*signature, model);
+    raise_control_flow(model);
     if (!outputs.empty()) choose_outputs(model, outputs);
   }
   const fs::path variables = folder / "variables" / "variables";

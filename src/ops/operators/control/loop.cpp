@@ -1,3 +1,4 @@
+#include "ir/queries.h"
 #include "ops/kernels/elements/type_union.h"
 #include "ops/kernels/movement/stack.h"
 #include "ops/operator.h"
@@ -27,6 +28,26 @@ std::vector<Type> infer_carried(const Infer& node, ir::GraphId body, std::vector
   return outputs;
 }
 
+// True if a body hands on the condition that it gets, which is also not given or true at the begin.
+bool never_breaks(const Infer& node, ir::GraphId body) {
+  const ir::Model& model = node.model();
+  const std::optional<double> first = node.has(1) ? node.number_of(1) : 1.0;
+  if (!first || *first == 0) return false;
+  ir::ValueId condition = model.outputs(body)[0].value;
+  while (condition && model[condition].producer && ir::is_op(model, model[condition].producer, "Identity")) {
+    condition = model[model[condition].producer].operands[0].value;
+  }
+  return condition == model[body].inputs[1];
+}
+
+// The number of iterations, as far as it is known.
+Dim trip_count(const Infer& node, ir::GraphId body) {
+  if (!node.has(0) || !never_breaks(node, body)) return {};
+  const std::optional<Elements> trips = node.elements(0);
+  if (!trips || trips->items.size() != 1 || trips->items.front().is_unknown()) return {};
+  return max(trips->items.front(), 0);
+}
+
 void infer_loop(Infer& node) {
   const ir::GraphId body = node.graph("body");
   const size_t carried_count = node.input_count() < 2 ? 0 : node.input_count() - 2;
@@ -42,8 +63,9 @@ void infer_loop(Infer& node) {
   std::vector<Type> carried;
   for (uint32_t i = 2; i < node.input_count(); ++i) carried.push_back(node.has(i) ? node.type(i) : Type());
   const std::vector<Type> outputs = infer_carried(node, body, carried);
+  const Dim trips = trip_count(node, body);
   for (uint32_t i = 0; i < node.output_count(); ++i) {
-    node.set_type(i, i < carried_count ? carried[i] : stacked(outputs[i + 1], Dim()));
+    node.set_type(i, i < carried_count ? carried[i] : stacked(outputs[i + 1], trips));
   }
 }
 
