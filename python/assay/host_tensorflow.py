@@ -3,9 +3,11 @@
 TFLite files need an interpreter alone: that of TensorFlow, ai_edge_litert or tflite_runtime.
 """
 
+import contextlib
 import importlib
 import os
 import sys
+import tempfile
 import time
 
 from host_messages import DONE, NUMBERS, PREPARED, RAN, UNSUPPORTED, USAGE, VALUE, Fault, Writer, load_numpy, summary, \
@@ -14,6 +16,8 @@ from host_tensorrt import add_findings, write_ports
 
 INSTALL = "`pip install tensorflow` brings it; for TFLite files `pip install ai-edge-litert` is enough"
 NO_OUTPUTS = ("NoOp", "Assert", "Placeholder", "Const", "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault")
+STRINGS = "string", "bytes_", "object", "object_"
+KERAS_FILES = b"PK\x03\x04", b"\x89HDF"
 LITE = "ai_edge_litert.interpreter", "tflite_runtime.interpreter"
 
 
@@ -49,9 +53,19 @@ def load_interpreter():
 
 def port(name, dtype, shape):
     number = NUMBERS.get(str(dtype))
+    if str(dtype) in STRINGS:
+        raise Fault(UNSUPPORTED, f"`{name}` is of strings, which are not compared: choose outputs, and inputs, of numbers")
     if number is None:
         raise Fault(UNSUPPORTED, f"`{name}` is of type {dtype}, which ONNX does not have")
     return name, number, tuple(-1 if size is None else int(size) for size in shape), False
+
+
+def chosen_of(outputs, names):
+    """Those of named outputs that are chosen, in the order of the choice; all, if none is."""
+    missing = [name for name in names if name not in outputs]
+    if missing:
+        raise Fault(USAGE, f"the model has no output `{missing[0]}`, but: {', '.join(outputs)}")
+    return {name: outputs[name] for name in names} if names else outputs
 
 
 class Lite:
@@ -65,6 +79,7 @@ class Lite:
         signature = request.last("signature")
         if signature is not None:
             self.rename(signature)
+        self.outputs = chosen_of(self.outputs, request.settings.get("tf-outputs") or [])
         if request.last("save-pb") or request.last("freeze-graph"):
             raise Fault(USAGE, "a TFLite file is no graph that could be frozen or saved")
 
@@ -167,8 +182,7 @@ class Saved:
         if wanted not in known:
             raise Fault(USAGE, f"the model has no signature `{wanted}`, but: {', '.join(known)}")
         self.function = self.model.signatures[wanted]
-        if request.settings.get("tf-outputs"):
-            raise Fault(UNSUPPORTED, "TensorFlow gives the outputs of a signature of a SavedModel, and no others")
+        self.outputs = chosen_of(self.function.structured_outputs, request.settings.get("tf-outputs") or [])
         if request.last("freeze-graph") or request.last("save-pb"):
             self.freeze(request)
 
@@ -181,7 +195,7 @@ class Saved:
     def ports(self):
         inputs = self.function.structured_input_signature[1]
         return [[port(name, spec.dtype.name, spec.shape if spec.shape.rank is not None else ())
-                 for name, spec in sorted(each.items())] for each in (inputs, self.function.structured_outputs)]
+                 for name, spec in sorted(each.items())] for each in (inputs, self.outputs)]
 
     def run(self, feeds, names):
         values = {name: self.tf.constant(value) for name, value in feeds.items()}
@@ -189,6 +203,25 @@ class Saved:
         found = self.function(**values)
         results = [found[name].numpy() for name in names]
         return results, time.perf_counter() - start
+
+
+class Keras(Saved):
+    """A file of Keras, as the SavedModel that Keras makes of it."""
+
+    def __init__(self, request):
+        keras = load_tensorflow().keras
+        with tempfile.TemporaryDirectory() as folder:
+            try:
+                self.export(keras.models.load_model(request.path, compile=False), folder)
+            except Exception as error:
+                raise Fault(USAGE, f"Keras cannot load `{request.path}`: {summary(error)}") from error
+            request.path = folder
+            super().__init__(request)
+
+    @staticmethod
+    def export(model, folder):
+        with contextlib.redirect_stdout(sys.stderr):
+            model.export(folder)
 
 
 def open_model(request):
@@ -199,8 +232,11 @@ def open_model(request):
         return Saved(request)
     if os.path.isfile(request.path):
         with open(request.path, "rb") as file:
-            if file.read(8)[4:] == b"TFL3":
-                return Lite(request)
+            begin = file.read(8)
+        if begin[4:] == b"TFL3":
+            return Lite(request)
+        if begin[:4] in KERAS_FILES:
+            return Keras(request)
     return Graph(request)
 
 

@@ -25,7 +25,7 @@ constexpr std::array kMagics = {
     Magic{0, "version https://git-lfs"sv, "a pointer of Git LFS in the place of the file: run `git lfs pull`"},
     Magic{4, "TFL3"sv, "a TensorFlow Lite model"},
     Magic{4, "ORTM"sv, "a model in ONNX Runtime's own format (.ort): the .onnx file that it was made of is needed"},
-    Magic{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file, as Keras writes them (.h5): convert it with tf2onnx"},
+    Magic{0, "\x89HDF\r\n\x1a\n"sv, "an HDF5 file without a network, such as Keras' weights alone (.weights.h5)"},
     Magic{0, "ftrt"sv, "a plan of TensorRT, which only TensorRT runs: the .onnx file that it was built of is needed"},
     Magic{0, "vtrt"sv, "a plan of TensorRT-RTX, which only it runs: the .onnx file that it was built of is needed"},
     Magic{0, "GGUF"sv, "a GGUF file, which holds weights and no graph"},

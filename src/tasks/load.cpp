@@ -114,7 +114,7 @@ bool is_engine_file(const ModelSource& source) {
 bool is_tensorflow_model(const ModelSource& source) {
   if (source.model != nullptr || source.path.empty() || source.path == "-") return false;
   if (source.type == "frozen" || source.type == "ckpt") return is_there(source.path);
-  return source.type.empty() && tensorflow::is_model(source.path);
+  return (source.type.empty() || source.type == "keras") && tensorflow::is_model(source.path);
 }
 
 fs::path runnable_path(const ModelSource& source) {

@@ -28,7 +28,7 @@ struct ModelSource {
 
 // True if the source is a plan of the engine, by its content, or an engine by its name or type.
 bool is_engine_file(const ModelSource& source);
-// True for a frozen graph, a SavedModel or a TFLite file.
+// True for a frozen graph, a SavedModel, a TFLite or a Keras file.
 bool is_tensorflow_model(const ModelSource& source);
 // The file, where a backend may read it by itself; empty: what is loaded differs from it.
 std::filesystem::path runnable_path(const ModelSource& source);

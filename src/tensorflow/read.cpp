@@ -73,7 +73,8 @@ bool is_model(const fs::path& path) {
   if (is_folder(path)) return is_file(path / "saved_model.pb") || is_file(path / "saved_model.pbtxt");
   if (!is_file(path)) return false;
   const auto file = MappedFile::open(path);
-  return is_tflite(file->bytes()) || (is_named_as_graph(path) && !begins_as_onnx(file->bytes()));
+  if (is_tflite(file->bytes()) || is_keras(file->bytes())) return true;
+  return is_named_as_graph(path) && !begins_as_onnx(file->bytes());
 }
 
 results::TensorFlowListing read_model(const fs::path& path) {
@@ -84,6 +85,7 @@ results::TensorFlowListing read_model(const fs::path& path) {
                         listing = read_folder(folder);
                       } else {
                         const auto file = MappedFile::open(path);
+                        if (is_keras(file->bytes())) refuse_keras(file->bytes());
                         listing =
                             is_tflite(file->bytes()) ? read_tflite(file->bytes()) : read_frozen_graph(file->bytes());
                       }

@@ -8,11 +8,16 @@
 
 namespace assay::tensorflow {
 
-// True for a TFLite file, by its content, the folder of a SavedModel, and a graph by the name of its file.
+// True for a TFLite or Keras file, by its content, the folder of a SavedModel, and a graph by the name of its file.
 bool is_model(const std::filesystem::path& path);
 
 // True for a TFLite file, by its first bytes.
 bool is_tflite(Bytes bytes);
+// True for a file of Keras with a network, in a zip archive or HDF5.
+bool is_keras(Bytes bytes);
+bool is_keras_file(const std::filesystem::path& path);
+// Error (unsupported): only TensorFlow reads such a file, or (parse): it ends early.
+[[noreturn]] void refuse_keras(Bytes bytes);
 // The folder of a SavedModel that a path means, which may be its `saved_model.pb`; empty: it means none. Error
 // (unsupported) for one in text form.
 std::filesystem::path saved_model_folder(const std::filesystem::path& path);

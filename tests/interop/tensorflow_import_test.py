@@ -1,12 +1,15 @@
 """Models of TensorFlow as models of ONNX's operators: held against OpenVINO, which reads the same files by itself, and
 against numpy. Files are made here; TensorFlow is not needed."""
 
+import io
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import unittest
+import zipfile
 
 import numpy as np
 import onnx
@@ -282,12 +285,58 @@ class Import(InFolder):
                 np.testing.assert_allclose(found, x * factor, rtol=1e-6)
 
     def test_all_unknown_operators_are_named(self):
-        nodes = [tf.placeholder("x", [3]), tf.node("a", "Fancy", ["x"]), tf.node("b", "StringSplit", ["a"]),
+        nodes = [tf.placeholder("x", [3]), tf.node("a", "Fancy", ["x"]), tf.node("b", "Fanciest", ["a"]),
                  tf.node("unused", "Nothing", ["x"], ()), tf.node("y", "Relu", ["b"], [tf.FLOAT])]
         path = self.write("u.pb", tf.graph_def(nodes))
         told = self.failure("convert", path, "-o", self.path / "u.onnx", "--tf-outputs", "y", status=3)
-        self.assertIn("operators are not imported: Fancy, StringSplit\n", told)
+        self.assertIn("operators are not imported: Fanciest, Fancy\n", told)
         self.assertFalse((self.path / "u.onnx").exists())
+
+    def test_strings(self):
+        """Outputs that come from strings are refused, by the node nearest to them; others can be chosen."""
+        texts = tf.attribute("value", tf.field(8, tf.field(1, 7) + tf.field(2, tf.shape(2)) + tf.field(8, "no") + tf.field(8, "yes")))
+        function = tf.function_def("names", ["v"], {"label": "named:output:0", "score": "twice:z:0"}, [
+            tf.node("twice", "AddV2", ["v", "v"], [tf.FLOAT]),
+            tf.node("texts", "Const", (), [tf.type_attribute("dtype", 7), texts]),
+            tf.node("index", "Cast", ["v"], [tf.type_attribute("SrcT"), tf.type_attribute("DstT", 3)]),
+            tf.const("axis", np.array(0, np.int32)),
+            tf.node("named", "GatherV2", ["texts:output:0", "index:y:0", "axis:output:0"], [tf.type_attribute("Tparams", 7)])])
+        nodes = [tf.placeholder("x", [2]), tf.node("call", "PartitionedCall", ["x"], [tf.function_attribute("f", "names")]),
+                 tf.node("label", "Identity", ["call"], [tf.type_attribute("T", 7)]),
+                 tf.node("score", "Identity", ["call:1"], [tf.FLOAT])]
+        path = self.write("labels.pb", tf.graph_def(nodes, [function]))
+        told = self.failure("run", path, "--ref", status=3)
+        self.assertIn("`label` (Identity) works on strings, which are not imported; `score:0` can be chosen (--tf-outputs", told)
+        found = self.result(path, "--ref", {"x:0": np.array([1, 0], np.float32)}, "--tf-outputs", "score:0")
+        self.assertEqual({name: value.tolist() for name, value in found.items()}, {"score:0": [2, 0]})
+        nodes = [tf.node("x", "Placeholder", (), [tf.type_attribute("dtype", 7)]),
+                 tf.node("hash", "StringToHashBucketFast", ["x"]), tf.node("y", "Cast", ["hash"], [tf.type_attribute("DstT")])]
+        told = self.failure("convert", self.write("hash.pb", tf.graph_def(nodes)), "-o", self.path / "h.onnx", status=3)
+        self.assertIn("`hash` (StringToHashBucketFast) works on strings, which are not imported; export the part", told)
+        self.assertFalse((self.path / "h.onnx").exists())
+
+    def test_chosen_outputs_of_lite(self):
+        path = self.write("net.tflite", lite())
+        found = self.result(path, "--ref", {"x": normal(1, 9, 8, 3)}, "--tf-outputs", "pool", "y")
+        self.assertEqual([(name, value.shape) for name, value in found.items()], [("pool", (1, 4)), ("y", (1, 5))])
+        self.assertIn("no `nowhere`", self.failure("run", path, "--ref", "--tf-outputs", "nowhere", status=2))
+
+    def test_files_of_keras(self):
+        """Only Keras reads them: the line says what else there is."""
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as file:
+            for name in ("metadata.json", "config.json", "model.weights.h5"):
+                file.writestr(name, "{}")
+        data = archive.getvalue()
+        old = b"\x89HDF\r\n\x1a\n" + bytes(32) + struct.pack("<Q", 200) + bytes(40) + b"model_config"
+        for name, written, status, told in (
+                ("m.keras", data, 3, "SavedModel"), ("cut.keras", data[:-30], 2, "the Keras file ends early"),
+                ("m.h5", old.ljust(200, b" "), 3, "SavedModel"), ("cut.h5", old, 2, "the Keras file ends early"),
+                ("weights.h5", old.replace(b"model_config", b"").ljust(200, b" "), 2, "without a network")):
+            path = self.write(name, written)
+            for words in (["run", path, "--ref"], ["inspect", "model", path], ["convert", path, "-o", self.path / "k.onnx"]):
+                self.assertIn(told, self.failure(*words, status=status), name)
+        self.assertIn("--save-pb FILE.pb` makes a frozen graph", self.failure("check", "lint", self.path / "m.keras", status=3))
 
     def test_bad_models(self):
         """One line each, and nothing is written."""

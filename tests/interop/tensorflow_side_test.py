@@ -42,6 +42,17 @@ layer = keras.layers.Conv2D(4, 3, padding="same", activation="relu")(inputs)
 layer = keras.layers.BatchNormalization()(keras.layers.DepthwiseConv2D(3)(layer))
 outputs = keras.layers.Dense(5, activation="softmax")(keras.layers.GlobalAveragePooling2D()(layer))
 keras.Model(inputs, outputs).export(sys.argv[1], verbose=False)
+for path in sys.argv[2:]:
+    keras.Model(inputs, outputs).save(path)
+"""
+LABELS = """
+import sys, tensorflow as tf
+class Labels(tf.Module):
+    @tf.function(input_signature=[tf.TensorSpec([None], tf.float32)])
+    def name(self, x):
+        return {"label": tf.gather(tf.constant(["no", "yes"]), tf.cast(x > 0, tf.int32)), "score": x * 2.0}
+module = Labels()
+tf.saved_model.save(module, sys.argv[1], signatures=module.name)
 """
 
 
@@ -131,6 +142,31 @@ class Side(InFolder):
         found = json.loads(run(ASSAY, "inspect", "model", frozen_path, "--json", "-", "-q"))
         self.assertNotIn("VarHandleOp", found["op_histogram"])
         run(ASSAY, "run", frozen_path, "--ref", "--tf", "--python", PYTHON)
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_files_of_keras(self):
+        """TensorFlow runs them, and makes a frozen graph that all others read."""
+        files = [self.path / "net.keras", self.path / "net.h5"]
+        subprocess.run([PYTHON, "-c", KERAS, str(self.path / "saved"), *map(str, files)], check=True, env=QUIET, capture_output=True)
+        for file in files:
+            pb, feeds, results = (self.path / f"{file.name}.{ending}" for ending in ("pb", "in.npz", "out.npz"))
+            run(ASSAY, "run", file, "--tf", "--python", PYTHON, "--save-pb", pb, "--save-inputs", feeds, "--save-outputs", results)
+            np.savez(feeds, **{f"{name}:0": value for name, value in np.load(feeds).items()})
+            run(ASSAY, "run", pb, "--ref", "--load-inputs", feeds, "--save-outputs", self.path / "ref.npz")
+            (expected,), (found,) = np.load(results).values(), np.load(self.path / "ref.npz").values()
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+        cut = self.write("cut.keras", files[0].read_bytes()[:-2000])
+        self.assertIn("Keras cannot load", self.fails(2, "run", cut, "--tf", "--python", PYTHON))
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_outputs_of_strings(self):
+        folder = self.path / "labels"
+        subprocess.run([PYTHON, "-c", LABELS, str(folder)], check=True, env=QUIET, capture_output=True)
+        self.assertIn("`label` is of strings", self.fails(3, "run", folder, "--tf", "--python", PYTHON))
+        self.assertIn("`score` can be chosen (--tf-outputs", self.fails(3, "run", folder, "--ref"))
+        run(ASSAY, "run", folder, "--tf", "--ref", "--python", PYTHON, "--tf-outputs", "score")
+        told = self.fails(2, "run", folder, "--tf", "--python", PYTHON, "--tf-outputs", "none")
+        self.assertIn("no output `none`, but: ", told)
 
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
     def test_checkpoints(self):

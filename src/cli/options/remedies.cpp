@@ -40,6 +40,8 @@ constexpr std::array kRemedies = {
     Remedy{"bf16_in_model", "", "`convert --fp-to-bf16 -o FILE.onnx` writes bfloat16 into the model"},
     Remedy{"int8_in_model", "", "`convert --int8 -o FILE.onnx` writes quantizers into the model"},
     Remedy{"fp8_in_model", "", "quantizers in the model decide where float8 is used"},
+    Remedy{"tf_outputs", "--tf-outputs", "{} chooses outputs"},
+    Remedy{"keras_file", "", "`run --tf --save-pb FILE.pb` makes a frozen graph of it"},
     Remedy{"opset", "", "`surgeon sanitize --opset` writes an older one"},
     Remedy{"inline_functions", "",
            "`assay surgeon sanitize MODEL --passes inline-functions -o FILE` replaces the calls by their nodes"},

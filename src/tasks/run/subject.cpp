@@ -10,6 +10,7 @@
 #include "ir/edit.h"
 #include "tasks/run/tensorflow.h"
 #include "tasks/save.h"
+#include "tensorflow/read.h"
 
 namespace assay::tasks {
 namespace {
@@ -57,7 +58,8 @@ std::map<size_t, std::string> tensorflow_plans(const RunRequest& request) {
   std::map<size_t, std::string> plans;
   const bool is_as_it_is =
       request.outputs.is_empty() && !request.converts_to_float16 && request.interface_types.empty();
-  const bool has_choice = !request.model.signature.empty() || !request.model.graph_outputs.empty();
+  const bool has_choice = !request.model.signature.empty() || !request.model.graph_outputs.empty() ||
+                          tensorflow::is_keras_file(request.model.path);
   for (size_t i = 0; is_as_it_is && i < request.backends.size(); ++i) {
     const auto backend = exec::make_backend(request.backends[i]);
     const bool reads = backend->name() == kTensorFlow || (backend->name() == kTensorFlowReader && !has_choice);

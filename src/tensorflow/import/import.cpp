@@ -25,8 +25,9 @@ ir::Model imported(const SourceModel& source) {
 }  // namespace
 
 ir::Model import_tflite(const std::shared_ptr<const MappedFile>& file, const ImportOptions& options) {
-  if (!options.outputs.empty()) fail(ErrorCode::usage, "outputs can be chosen of graphs, not of a TFLite file");
-  return imported(read_tflite_source(file, options.signature));
+  SourceModel source = read_tflite_source(file, options.signature);
+  if (!options.outputs.empty()) choose_outputs(source, options.outputs);
+  return imported(source);
 }
 
 ir::Model import_graph(const std::shared_ptr<const MappedFile>& file, const ImportOptions& options) {
@@ -42,6 +43,7 @@ ir::Model import_model(const fs::path& path, const ImportOptions& options) {
                         return imported(read_saved_model_source(folder, options.signature, options.outputs));
                       }
                       const auto file = MappedFile::open(path);
+                      if (is_keras(file->bytes())) refuse_keras(file->bytes());
                       return is_tflite(file->bytes()) ? import_tflite(file, options) : import_graph(file, options);
                     });
 }

@@ -9,8 +9,10 @@
 namespace assay::tensorflow {
 
 struct ImportOptions {
-  std::string signature;             // empty: `serving_default`, the only one, or in TFLite none
-  std::vector<std::string> outputs;  // of graphs: `name` or `name:1`; empty: those of the signature, or unused values
+  std::string signature;  // empty: `serving_default`, the only one, or in TFLite none
+  // By the names that outputs have, or values: `name:1`, of TFLite those of tensors; empty: those of the signature, or
+  // values that nothing uses.
+  std::vector<std::string> outputs;
 };
 
 // A frozen graph, a SavedModel or a TFLite file as a model of ONNX's operators. Values keep the order of dimensions

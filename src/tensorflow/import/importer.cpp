@@ -53,6 +53,18 @@ ir::TypeId input_type(ir::Model& model, const SourcePort& port, const SourceValu
   return model.types().tensor(value.dtype, std::move(dims));
 }
 
+std::set<std::string> values_needed_for(const SourceGraph& graph, std::vector<std::string> todo) {
+  std::set<std::string> needed;
+  while (!todo.empty()) {
+    const std::string value = std::move(todo.back());
+    todo.pop_back();
+    if (!needed.insert(value).second) continue;
+    const std::optional<size_t> node = graph.producer(value);
+    if (node) todo.insert(todo.end(), graph.nodes[*node].inputs.begin(), graph.nodes[*node].inputs.end());
+  }
+  return needed;
+}
+
 [[noreturn]] void fail_missing(const SourceGraph& graph, const std::string& value) {
   const auto declared = graph.values.find(value);
   const bool is_other = declared != graph.values.end() &&
@@ -71,7 +83,7 @@ void Importer::run() {
   for (const SourcePort& port : source_.main.outputs) builder_.reserve(port.name);
   Items items;
   add_inputs(items);
-  add_outputs(import(source_.main, std::move(items)));
+  add_outputs(import(source_.main, std::move(items), std::vector<bool>(source_.main.outputs.size(), true)));
   builder_.sweep(builder_.graph());
 }
 
@@ -124,6 +136,18 @@ const SourceGraph& Importer::function(const std::string& name) const {
 }
 
 std::vector<Item> Importer::call(const std::string& name, std::vector<Item> arguments, const std::string& scope) {
+  return call(name, std::move(arguments), scope, std::vector<bool>(function(name).outputs.size(), true));
+}
+
+std::vector<Item> Importer::call(const std::string& name, const SourceNode& node, std::vector<Item> arguments,
+                                 const std::string& scope) {
+  std::vector<bool> wanted(function(name).outputs.size());
+  for (size_t i = 0; i < wanted.size(); ++i) wanted[i] = needed_.back().contains(node.output(i));
+  return call(name, std::move(arguments), scope, wanted);
+}
+
+std::vector<Item> Importer::call(const std::string& name, std::vector<Item> arguments, const std::string& scope,
+                                 const std::vector<bool>& wanted) {
   const SourceGraph& called = function(name);
   if (std::ranges::find(active_, name) != active_.end() || active_.size() >= kMostCalls) {
     fail(ErrorCode::parse, "the function `{}` calls itself", printable(name));
@@ -136,7 +160,7 @@ std::vector<Item> Importer::call(const std::string& name, std::vector<Item> argu
   for (size_t i = 0; i < called.inputs.size(); ++i) items[called.inputs[i].value] = std::move(arguments[i]);
   const std::string outer = std::exchange(scope_, scope.empty() ? scope_ : scope + "/");
   active_.push_back(name);
-  std::vector<Item> outputs = import(called, std::move(items));
+  std::vector<Item> outputs = import(called, std::move(items), wanted);
   active_.pop_back();
   scope_ = outer;
   return outputs;
@@ -169,10 +193,13 @@ Values Importer::body_outputs(ir::GraphId graph, const std::vector<Item>& items)
 }
 
 // Makes the nodes that the outputs need, each after those that it needs itself.
-std::vector<Item> Importer::import(const SourceGraph& graph, Items items) {
+std::vector<Item> Importer::import(const SourceGraph& graph, Items items, const std::vector<bool>& wanted) {
   std::vector<std::string> todo;
   std::set<size_t> open;
-  for (size_t i = graph.outputs.size(); i-- > 0;) todo.push_back(graph.outputs[i].value);
+  for (size_t i = graph.outputs.size(); i-- > 0;) {
+    if (wanted[i]) todo.push_back(graph.outputs[i].value);
+  }
+  needed_.push_back(values_needed_for(graph, todo));
   while (!todo.empty()) {
     const std::string value = todo.back();
     if (bind(graph, value, items)) {
@@ -195,8 +222,11 @@ std::vector<Item> Importer::import(const SourceGraph& graph, Items items) {
       if (!input.empty() && !items.contains(input)) todo.push_back(input);
     }
   }
+  needed_.pop_back();
   std::vector<Item> outputs;
-  for (const SourcePort& port : graph.outputs) outputs.push_back(items.at(port.value));
+  for (size_t i = 0; i < graph.outputs.size(); ++i) {
+    outputs.push_back(wanted[i] ? items.at(graph.outputs[i].value) : Item());
+  }
   return outputs;
 }
 
@@ -231,7 +261,7 @@ void Importer::make(const SourceGraph& graph, size_t number, Items& items) {
                if (maker != nullptr) {
                  maker->make(site);
                } else {
-                 std::vector<Item> outputs = call(node.op, site.items(), scoped(node.name));
+                 std::vector<Item> outputs = call(node.op, node, site.items(), scoped(node.name));
                  for (size_t i = 0; i < outputs.size(); ++i) site.give(i, std::move(outputs[i]));
                }
                for (auto& [name, item] : site.given()) items[name] = std::move(item);

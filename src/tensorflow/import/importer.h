@@ -24,6 +24,9 @@ class Importer {
   std::string scoped(const std::string& name) const { return scope_ + name; }
   // Makes the nodes of a function for these arguments, and gives its results. Error (parse) if it calls itself.
   std::vector<Item> call(const std::string& function, std::vector<Item> arguments, const std::string& scope);
+  // Likewise for a node that calls it; results that nothing needs are not made.
+  std::vector<Item> call(const std::string& function, const SourceNode& node, std::vector<Item> arguments,
+                         const std::string& scope);
   const SourceGraph& function(const std::string& name) const;
 
   // Makes the nodes of a body that a node has: `fill` makes them and gives the outputs.
@@ -46,7 +49,9 @@ class Importer {
   void add_inputs(Items& items);
   void add_outputs(const std::vector<Item>& outputs);
   ir::ValueId output(const Item& item, const std::string& name);
-  std::vector<Item> import(const SourceGraph& graph, Items items);
+  std::vector<Item> call(const std::string& function, std::vector<Item> arguments, const std::string& scope,
+                         const std::vector<bool>& wanted);
+  std::vector<Item> import(const SourceGraph& graph, Items items, const std::vector<bool>& wanted);
   bool bind(const SourceGraph& graph, const std::string& value, Items& items);
   void make(const SourceGraph& graph, size_t node, Items& items);
   void count_node();
@@ -56,7 +61,8 @@ class Importer {
   std::string scope_;
   std::map<std::string, ir::ValueId> variables_;  // that were read
   std::set<std::string> output_names_;
-  std::vector<std::string> active_;  // functions that are being imported
+  std::vector<std::string> active_;            // functions that are being imported
+  std::vector<std::set<std::string>> needed_;  // values that outputs need, of the graphs that are being imported
   uint64_t nodes_ = 0;
 };
 

@@ -283,12 +283,16 @@ void read_graph_def(const Message& message, const std::shared_ptr<const MappedFi
 }
 
 void choose_outputs(SourceModel& model, const std::vector<std::string>& outputs) {
-  model.main.outputs.clear();
+  std::vector<SourcePort> chosen;
   for (const std::string& name : outputs) {
-    const std::string value = value_name(name);
-    if (!model.main.producer(value)) fail(ErrorCode::usage, "the graph has no `{}`", printable(name));
-    model.main.outputs.push_back({value, value});
+    const auto port = std::ranges::find(model.main.outputs, name, &SourcePort::name);
+    const std::string value = model.is_lite ? name : value_name(name);
+    if (port == model.main.outputs.end() && !model.main.producer(value)) {
+      fail(ErrorCode::usage, "the graph has no `{}`", printable(name));
+    }
+    chosen.push_back(port == model.main.outputs.end() ? SourcePort{value, value} : *port);
   }
+  model.main.outputs = std::move(chosen);
 }
 
 void choose_ports(SourceModel& model, const std::vector<std::string>& outputs) {

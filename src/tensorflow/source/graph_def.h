@@ -19,7 +19,7 @@ void read_graph_def(const onnx::Message& message, const std::shared_ptr<const Ma
 // Inputs of the main graph: its placeholders; outputs: those that are named, or those that nothing uses. Control flow
 // of the first generation becomes that of the second.
 void choose_ports(SourceModel& model, const std::vector<std::string>& outputs);
-// Other outputs of the main graph, by name. Error (usage): there is no such node.
+// Other outputs of the main graph: those that it has, by their names, or values. Error (usage): there is no such one.
 void choose_outputs(SourceModel& model, const std::vector<std::string>& outputs);
 // The name of a value as it is here: `node:0`, also of `node`.
 std::string value_name(std::string_view written);

@@ -53,8 +53,9 @@ OptionGroup model_group() {
                {.names = {"--tf-outputs"},
                 .arity = Arity::any,
                 .metavar = "NAME",
-                .help = "values of a graph of TensorFlow that are its outputs (node, or node:1); default: those of "
-                        "the signature, or those that nothing uses"}},
+                .help =
+                    "outputs of a model of TensorFlow, by name, or values of its graph (node, or node:1) that are to "
+                    "be outputs; default: those of the signature, or values that nothing uses"}},
   };
 }
 

@@ -34,7 +34,9 @@ void make_variable(Site& site) {
   site.give(0, site.importer().variable(Item{.value = {}, .codes = {}, .variable = site.node().name}));
 }
 
-void make_call(Site& site) { give_all(site, site.importer().call(site.text("f", ""), site.items(), site.node().name)); }
+void make_call(Site& site) {
+  give_all(site, site.importer().call(site.text("f", ""), site.node(), site.items(), site.node().name));
+}
 
 // Values that are known where the node stands, so that branches can use them as they are.
 std::vector<Item> called_branch(Site& site, const std::string& attribute) {
