@@ -17,11 +17,6 @@ void infer_query(Infer& node) {
   (keep(Kept), ...);
 }
 
-void infer_state_convolution(Infer& node) {
-  if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
-  if (node.is_ranked(4)) node.set_dims(1, node.dims(4));
-}
-
 void infer_first(Infer& node) {
   if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
 }
@@ -40,31 +35,17 @@ OperatorRows operator_left_out_attention() {
        .traits = {Nature::product, {.indices = {7}}},
        .infer = infer_query<3, 4>},
       {.domain = kMicrosoft, .name = "LongformerAttention", .traits = {Nature::product}, .infer = infer_first},
-      {.domain = kMicrosoft, .name = "PackedAttention", .traits = {Nature::product, {.indices = {3, 4}}}},
-      {.domain = kMicrosoft, .name = "PackedMultiHeadAttention", .traits = {Nature::product, {.indices = {4, 5}}}},
       {.domain = kMicrosoft, .name = "PackedSparseAttentionIndexer", .traits = {Nature::selection}},
-      {.domain = kMicrosoft,
-       .name = "PagedAttention",
-       .traits = {Nature::product, {.indices = {5, 6, 7}}},
-       .infer = infer_query<3, 4>},
       {.domain = kMicrosoft, .name = "QOrderedAttention", .traits = {Nature::product, {.codes = {0, 5, 6, 7}}}},
       {.domain = kMicrosoft,
        .name = "QOrderedLongformerAttention",
        .traits = {Nature::product, {.codes = {0, 2}}},
        .infer = infer_first},
-      {.domain = kMicrosoft,
-       .name = "SparseAttention",
-       .traits = {Nature::product, {.indices = {5, 6}}},
-       .infer = infer_query<3, 4>},
       {.domain = kMicrosoft, .name = "SparseAttentionIndexer", .traits = {Nature::selection}},
       {.domain = kMicrosoft,
        .name = "SparsePagedAttention",
        .traits = {Nature::product, {.indices = {5, 6, 7}}},
        .infer = infer_query<3, 4>},
-      {.domain = kMicrosoft,
-       .name = "VarlenCausalConvWithState",
-       .traits = {Nature::product, {.indices = {2}}},
-       .infer = infer_state_convolution},
   };
   return kRows;
 }

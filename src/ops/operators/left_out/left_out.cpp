@@ -7,15 +7,8 @@ OperatorRows operator_left_out_left_out() {
   static constexpr Operator kRows[] = {
       {.name = "ImageDecoder", .since = 20, .traits = {Nature::generator}},
       {.domain = "ai.onnx.preview.training", .name = "Gradient", .traits = {Nature::training}},
-      {.domain = kMicrosoft,
-       .name = "QEmbedLayerNormalization",
-       .traits = {Nature::normalization, {.indices = {0, 1}, .codes = {2, 3, 4, 5, 6}, .scales = {8, 9, 10, 11, 12}}}},
       {.domain = kMicrosoft, .name = "DequantizeBFP", .traits = {Nature::quantization, {.coding = Coding::decodes}}},
       {.domain = kMicrosoft, .name = "QuantizeBFP", .traits = {Nature::quantization}},
-      {.domain = kMicrosoft, .name = "RemovePadding", .traits = {Nature::movement, {.counts_elements = true}}},
-      {.domain = kMicrosoft,
-       .name = "RestorePadding",
-       .traits = {Nature::movement, {.range = ValueRange::first_or_zero}}},
       {.domain = kMicrosoft, .name = "SampleOp", .traits = {Nature::elementwise}},
       {.domain = kMicrosoft, .name = "SparseToDenseMatMul", .traits = {Nature::product}},
   };

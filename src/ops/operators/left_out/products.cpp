@@ -7,16 +7,6 @@ void infer_first(Infer& node) {
   if (node.is_ranked(0)) node.set_dims(0, node.dims(0));
 }
 
-void infer_truth(Infer& node) { node.set_dims(0, {}); }
-
-void infer_embedding(Infer& node) {
-  node.require_rank(0, 2);
-  if (!node.is_ranked(0) || !node.is_ranked(1)) return;
-  Dims dims = node.dims(1);
-  dims.push_back(node.dims(0)[1]);
-  node.set_dims(0, std::move(dims));
-}
-
 }  // namespace
 
 // Products and small operators that ONNX Runtime has on cards or for training only.
@@ -30,16 +20,6 @@ OperatorRows operator_left_out_products() {
        .infer = infer_first},
       {.domain = kMicrosoft, .name = "FusedMatMulActivation", .traits = {Nature::product}},
       {.domain = kMicrosoft, .name = "GemmFloat8", .traits = {Nature::product, {.scales = {3, 4, 5}}}},
-      {.domain = kMicrosoft,
-       .name = "IsAllFinite",
-       .traits = {Nature::reduction, {.rounding = RoundingClass::decided}},
-       .infer = infer_truth},
-      {.domain = kMicrosoft,
-       .name = "MatMulBlockQuantizedFp4Weight",
-       .traits = {Nature::product, {.codes = {1}, .scales = {2, 3, 4}}}},
-      {.domain = kMicrosoft,
-       .name = "MatMulBlockQuantizedFp8Weight",
-       .traits = {Nature::product, {.codes = {1}, .scales = {2, 3}}}},
       {.domain = kMicrosoft, .name = "MatMulFpQ4", .traits = {Nature::product, {.codes = {1}}}},
       {.domain = kMicrosoft, .name = "MaxpoolWithMask", .traits = {Nature::pool}},
       {.domain = kMicrosoft,
@@ -57,10 +37,6 @@ OperatorRows operator_left_out_products() {
        .name = "QuantizeWithOrder",
        .traits = {Nature::quantization, {.scales = {1}, .coding = Coding::encodes}},
        .infer = infer_first},
-      {.domain = kMicrosoft,
-       .name = "TorchEmbedding",
-       .traits = {Nature::movement, {.indices = {1}}},
-       .infer = infer_embedding},
   };
   return kRows;
 }

@@ -1,24 +1,10 @@
 #include "ops/operator.h"
 
 namespace assay::ops {
-namespace {
-
-void infer_path(Infer& node) {
-  node.set_dtype(0, DType::int32);
-  node.set_dims(0, {Dim(2), Dim()});
-}
-
-}  // namespace
-
 // Searches for tokens with whole models inside, operators on texts, and parts that a provider has compiled.
 OperatorRows operator_left_out_searches() {
   static constexpr Operator kRows[] = {
       {.domain = kMicrosoft, .name = "BeamSearch", .traits = {Nature::control, {.bodies = Bodies::again}}},
-      {.domain = kMicrosoft, .name = "BifurcationDetector", .traits = {Nature::text, {.counts_elements = true}}},
-      {.domain = kMicrosoft,
-       .name = "DynamicTimeWarping",
-       .traits = {Nature::selection, {.counts_elements = true}},
-       .infer = infer_path},
       {.domain = kMicrosoft, .name = "EPContext", .traits = {Nature::product}},
       {.domain = kMicrosoft, .name = "GreedySearch", .traits = {Nature::control, {.bodies = Bodies::again}}},
       {.domain = kMicrosoft, .name = "Sampling", .traits = {Nature::control, {.bodies = Bodies::again}}},
