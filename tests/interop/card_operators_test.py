@@ -222,6 +222,23 @@ class CardOperators(InFolder):
                 for one, other in zip(found, expected):
                     np.testing.assert_array_equal(one, other, err_msg=f"{inputs}")
 
+    def test_hashes_of_sequences(self):
+        ends = ints(0, 1, 5, 9)
+        ids, past = DICE.integers(0, 9, 9).astype(np.int64), DICE.integers(0, 9, (3, 2)).astype(np.int64)
+        factors, sizes, offsets = (np.array(each, np.int64) for each in ([3, 7, 11], [5, 7, 11, 13], [0, 5, 12, 23]))
+        segments, old = ints(1, 0, 0, 1, 1, 2, 2, 3, 3), ints(1, 1, 5, 0, 2, 2).reshape(3, 2)
+        stop, counts = np.array(4, np.int64), ints(2, 1, 3)
+        given = [ids, factors, sizes, ends]
+        for rest, outputs, attributes in (([], 2, {}), ([past, offsets], 2, {}), ([past, None, stop], 2, {"reset_on_eos": 1}),
+                                          ([past, None, None, segments], 3, {}), ([past, None, stop, segments, old], 3, {}),
+                                          ([None, None, None, segments, old, counts], 4, {"state_update_capacity": 2})):
+            types = [np.int64, np.int64, np.int32, np.int64][:outputs]
+            attributes = {"max_ngram_size": 3, "n_head_per_ngram": 2, "pad_id": 1, **attributes}
+            found = self.reference("VarlenNGramHashMapping", [*given, *rest], types, **attributes)
+            expected = runtime("VarlenNGramHashMapping", [*given, *rest], types, **attributes)
+            for number, (one, other) in enumerate(zip(found, expected)):
+                np.testing.assert_array_equal(one, other, err_msg=f"output {number} {rest} {attributes}")
+
     def test_products_of_float8_in_blocks(self):
         a, codes = normal(2, 3, 20, dtype=np.float16), normal(5, 20).astype(ml_dtypes.float8_e4m3fn)
         scales, bias = abs(normal(5, 3)), normal(5, dtype=np.float16)

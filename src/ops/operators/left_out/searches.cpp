@@ -10,7 +10,6 @@ OperatorRows operator_left_out_searches() {
       {.domain = kMicrosoft, .name = "Sampling", .traits = {Nature::control, {.bodies = Bodies::again}}},
       {.domain = kMicrosoft, .name = "Snpe", .traits = {Nature::product}},
       {.domain = kMicrosoft, .name = "Tokenizer", .traits = {Nature::text, {.counts_elements = true}}},
-      {.domain = kMicrosoft, .name = "VarlenNGramHashMapping", .traits = {Nature::text, {.indices = {0}}}},
       {.domain = kMicrosoft, .name = "WhisperBeamSearch", .traits = {Nature::control, {.bodies = Bodies::again}}},
       {.domain = kMicrosoft, .name = "WordConvEmbedding", .traits = {Nature::text}},
   };

@@ -1,5 +1,6 @@
 #include "ops/kernels/elements/broadcast.h"
 #include "ops/kernels/movement/places.h"
+#include "ops/kernels/text/grams.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -29,80 +30,22 @@ void infer_hashes(Infer& node) {
   node.set_dims(1, {node.is_ranked(0) ? node.dims(0)[0] : Dim(), Dim(longest - 1)});
 }
 
-// Ids of one sequence with those before it, and where its history begins anew.
-class History {
- public:
-  History(const Eval& node, uint64_t row) : longest_(static_cast<uint64_t>(node.integer("max_ngram_size"))) {
-    const auto length = static_cast<uint64_t>(node.shape(0)[1]);
-    if (node.has(kEnd)) end_ = node.integers_in(kEnd).at(0);
-    missing_ = end_.value_or(node.integer("pad_id"));
-    resets_ = end_ && node.flag("reset_on_eos");
-    ids_.assign(longest_ - 1, missing_);
-    if (node.has(kPast)) copy_row(node.integers_in(kPast), row, longest_ - 1, ids_.data());
-    ids_.resize(longest_ - 1 + length);
-    copy_row(node.integers_in(0), row, length, ids_.data() + longest_ - 1);
-    if (!node.has(kSegments)) return;
-    segments_.resize(length);
-    copy_row(node.integers_in(kSegments), row, length, segments_.data());
-  }
-
-  // The id `shift` positions before a position; what an end or another segment cuts off is what is missing.
-  int64_t before(uint64_t position, uint64_t shift) const {
-    const uint64_t at = position + longest_ - 1;
-    for (uint64_t s = 1; s <= shift; ++s) {
-      if (resets_ && ids_[at - s] == *end_) return *end_;
-      const bool is_cut = !segments_.empty() && position >= s && segments_[position - s] != segments_[position - s + 1];
-      if (is_cut) return missing_;
-    }
-    return ids_[at - shift];
-  }
-
-  std::span<const int64_t> last() const { return std::span(ids_).last(longest_ - 1); }
-
- private:
-  static void copy_row(const std::vector<int64_t>& all, uint64_t row, uint64_t width, int64_t* to) {
-    for (uint64_t i = 0; i < width; ++i) to[i] = all[row * width + i];
-  }
-
-  uint64_t longest_;
-  std::optional<int64_t> end_;
-  int64_t missing_ = 0;
-  bool resets_ = false;
-  std::vector<int64_t> ids_, segments_;
-};
-
-// Python's remainder: it has the sign of the divisor.
-int64_t remainder_of(int64_t number, int64_t divisor) {
-  if (divisor <= 0) fail(ErrorCode::shape, "a size of `vocab_sizes` is {}", divisor);
-  const int64_t rest = number % divisor;
-  return rest < 0 ? rest + divisor : rest;
-}
-
-// Products wrap around in the type of the ids.
-int64_t wrapped(uint64_t number, DType dtype) {
-  return dtype == DType::int32 ? static_cast<int32_t>(static_cast<uint32_t>(number)) : static_cast<int64_t>(number);
-}
-
 void eval_hashes(Eval& node) {
-  const auto longest = static_cast<uint64_t>(node.integer("max_ngram_size"));
-  const auto per_size = static_cast<uint64_t>(node.integer("n_head_per_ngram"));
-  const std::vector<int64_t> factors = node.integers_in(1);
-  const std::vector<int64_t> sizes = node.integers_in(2);
-  const std::vector<int64_t> offsets = node.has(kOffsets) ? node.integers_in(kOffsets) : std::vector<int64_t>();
-  if (factors.size() < longest) fail(ErrorCode::shape, "{} multipliers, {} are needed", factors.size(), longest);
+  const GramHashes grams(node, kOffsets);
+  const auto length = static_cast<uint64_t>(node.shape(0)[1]);
+  GramContext context(node, kEnd);
+  const std::vector<int64_t> ids = node.integers_in(0);
+  const std::vector<int64_t> past = node.has(kPast) ? node.integers_in(kPast) : std::vector<int64_t>();
+  const std::vector<int64_t> segments = node.has(kSegments) ? node.integers_in(kSegments) : std::vector<int64_t>();
   std::vector<int64_t> hashes;
   std::vector<int64_t> present;
   for (uint64_t row = 0; row < static_cast<uint64_t>(node.shape(0)[0]); ++row) {
-    const History history(node, row);
-    for (uint64_t t = 0; t < static_cast<uint64_t>(node.shape(0)[1]); ++t) {
-      uint64_t mix = static_cast<uint64_t>(history.before(t, 0)) * static_cast<uint64_t>(factors[0]);
-      for (uint64_t n = 1; n < longest; ++n) {
-        mix ^= static_cast<uint64_t>(history.before(t, n)) * static_cast<uint64_t>(factors[n]);
-        for (uint64_t h = (n - 1) * per_size; h < n * per_size; ++h)
-          hashes.push_back(remainder_of(wrapped(mix, node.dtype(0)), sizes[h]) + (offsets.empty() ? 0 : offsets[h]));
-      }
-    }
-    present.insert(present.end(), history.last().begin(), history.last().end());
+    context.begin(past, row);
+    context.add(std::span(ids).subspan(row * length, length));
+    if (!segments.empty()) context.add_segments(std::span(segments).subspan(row * length, length));
+    grams.add_to(hashes, context, length);
+    const std::span<const int64_t> last = context.last(length);
+    present.insert(present.end(), last.begin(), last.end());
   }
   node.store(0, std::move(hashes));
   if (node.wants(1)) node.store(1, std::move(present));
