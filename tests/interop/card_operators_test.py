@@ -168,6 +168,27 @@ class CardOperators(InFolder):
         found = self.reference("PagedAttention", inputs, [np.float16] * 3, num_heads=1, kv_num_heads=1)
         np.testing.assert_array_equal(found[1].reshape(4, 8), np.stack([np.zeros(8), np.zeros(8), np.zeros(8), q[1]]))
 
+    def test_caches_of_codes(self):
+        """Keys and values of 8 and of 4 bits, with one scale and with one for each place of a head."""
+        heads, kv_heads, size, batch, old = 4, 2, 8, 2, 5
+        for bits, dtype, width in ((8, np.int8, size), (4, np.uint8, size // 2)):
+            for kind, shape in (("PER_TENSOR", (1,)), ("PER_CHANNEL", (1, kv_heads, 1, size))):
+                scales = [((abs(DICE.normal(size=shape)) + 0.5) * 4.0 ** (2 - bits / 2)).astype(np.float32) for _ in range(2)]
+                for length, past, ends in ((3, 0, (3, 3)), (1, old, (old + 1, 3))):
+                    q, k, v = (normal(batch, length, each * size) for each in (heads, kv_heads, kv_heads))
+                    caches = [DICE.integers(0, 256, (batch, kv_heads, past, width)).astype(np.uint8).view(dtype) for _ in range(2)]
+                    total = np.array(max(ends), np.int32)
+                    inputs = [q, k, v, *caches, ints(*ends) - 1, total, None, None, None, None, None, *scales]
+                    attributes = {"num_heads": heads, "kv_num_heads": kv_heads, "kv_cache_bit_width": bits,
+                                  "k_quant_type": kind, "v_quant_type": kind}
+                    types = [np.float32, dtype, dtype]
+                    found = self.reference("GroupQueryAttention", inputs, types, **attributes)
+                    expected = runtime("GroupQueryAttention", inputs, types, **attributes)
+                    self.near(found[0], expected[0], 2e-5)
+                    for one, other in zip(found[1:], expected[1:]):
+                        for b, end in enumerate(ends):
+                            np.testing.assert_array_equal(one[b, :, :end], other[b, :, :end], err_msg=f"{bits} {kind} {length}")
+
     def test_sparse_attention(self):
         """Each sequence alone: batches of several lengths read each other's places in ONNX Runtime 1.31."""
         heads, kv_heads, size, block, room = 4, 2, 16, 16, 64

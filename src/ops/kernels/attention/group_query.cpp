@@ -34,7 +34,8 @@ Dim past_length(const Infer& node, const GroupQueryDims& dims) {
     unify(past[0], dims.batch, "batch sizes of past and query");
     unify(past[1], dims.kv_heads, "heads of the past and `kv_num_heads`");
     length = unify(length, past[2], "lengths of past keys and values");
-    unify(past[3], dims.size, "sizes of heads of past and query");
+    const CacheCodes codes(node, input == In::kPastKey ? "k_quant_type" : "v_quant_type");
+    unify(past[3], codes.width(dims.size), "sizes of heads of past and query");
   }
   return length;
 }
@@ -92,7 +93,11 @@ GroupQuery::GroupQuery(const Eval& node)
       size(static_cast<uint64_t>(node.shape(0)[2]) / (node.has(1) ? heads : heads + 2 * kv_heads)),
       total(static_cast<uint64_t>(node.scalar<int64_t>(In::kTotal, 0))),
       present(std::max(total, node.has(In::kPastKey) ? static_cast<uint64_t>(node.shape(In::kPastKey)[2]) : 0)),
+      key_codes(node, "k_quant_type"),
+      value_codes(node, "v_quant_type"),
       is_prompt_(length == total) {
+  key_codes.read_scales(node, In::kKeyScale, kv_heads, size);
+  value_codes.read_scales(node, In::kValueScale, kv_heads, size);
   read_ends(node);
   const bool is_packed = !node.has(1);
   std::vector<double> queries = tokens(node, 0, 0, heads);
@@ -109,8 +114,8 @@ GroupQuery::GroupQuery(const Eval& node)
     const uint64_t t = at / heads;
     q[((t / length * heads + at % heads) * length + t % length) * size + i % size] = queries[i];
   }
-  k = cache(node, In::kPastKey, keys);
-  v = cache(node, In::kPastValue, values);
+  k = cache(node, In::kPastKey, keys, key_codes);
+  v = cache(node, In::kPastValue, values, value_codes);
 }
 
 void GroupQuery::read_ends(const Eval& node) {
@@ -168,10 +173,12 @@ void GroupQuery::turn(const Eval& node, std::vector<double>& tokens, uint64_t co
   }
 }
 
-// Zeros lie behind the last token.
-std::vector<double> GroupQuery::cache(const Eval& node, uint32_t past_input, const std::vector<double>& tokens) const {
+// Zeros lie behind the last token. New tokens are as the cache keeps them, too.
+std::vector<double> GroupQuery::cache(const Eval& node, uint32_t past_input, const std::vector<double>& tokens,
+                                      const CacheCodes& codes) const {
   std::vector<double> result(batch * kv_heads * present * size);
-  const std::vector<double> old = node.has(past_input) ? node.load<double>(past_input) : std::vector<double>{};
+  std::vector<double> old;
+  if (node.has(past_input)) old = codes.are_used() ? codes.decoded(node, past_input) : node.load<double>(past_input);
   const uint64_t room = node.has(past_input) ? static_cast<uint64_t>(node.shape(past_input)[2]) : 0;
   for (uint64_t at = 0; at < batch * kv_heads; ++at) {
     const uint64_t kept = past(at / kv_heads);
@@ -180,7 +187,10 @@ std::vector<double> GroupQuery::cache(const Eval& node, uint32_t past_input, con
     std::copy_n(old.begin() + static_cast<ptrdiff_t>(at * room * size), kept * size, to);
     for (uint64_t t = 0; t < length; ++t) {
       const uint64_t from = ((at / kv_heads * length + t) * kv_heads + at % kv_heads) * size;
-      std::copy_n(tokens.begin() + static_cast<ptrdiff_t>(from), size, to + (kept + t) * size);
+      for (uint64_t i = 0; i < size; ++i) {
+        const double number = tokens[from + i];
+        to[(kept + t) * size + i] = codes.are_used() ? codes.kept(number, at % kv_heads * size + i) : number;
+      }
     }
   }
   return result;

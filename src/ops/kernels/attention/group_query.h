@@ -4,13 +4,15 @@
 
 #include "ops/eval.h"
 #include "ops/infer.h"
+#include "ops/kernels/attention/cache_codes.h"
 
 namespace assay::ops {
 
 // Inputs of com.microsoft::GroupQueryAttention behind query, key and value.
 struct GroupQueryInputs {
   static constexpr uint32_t kPastKey = 3, kPastValue = 4, kLast = 5, kTotal = 6, kCosines = 7, kSines = 8,
-                            kPositions = 9, kAddend = 10, kSink = 11, kQueryNorm = 14, kKeyNorm = 15;
+                            kPositions = 9, kAddend = 10, kSink = 11, kKeyScale = 12, kValueScale = 13, kQueryNorm = 14,
+                            kKeyNorm = 15;
 };
 
 // The dims of its inputs, checked.
@@ -33,6 +35,7 @@ class GroupQuery {
   uint64_t total, present;
   std::vector<double> q;     // [batch, heads, length, size]
   std::vector<double> k, v;  // [batch, kv_heads, present, size]
+  CacheCodes key_codes, value_codes;
 
   // Tokens of a batch entry, and how many of them were there before.
   uint64_t end(uint64_t b) const { return ends_[b]; }
@@ -44,7 +47,8 @@ class GroupQuery {
   std::vector<double> tokens(const Eval& node, uint32_t input, uint64_t first, uint64_t count) const;
   void normalize(const Eval& node, uint32_t weights, std::vector<double>& tokens) const;
   void turn(const Eval& node, std::vector<double>& tokens, uint64_t count) const;
-  std::vector<double> cache(const Eval& node, uint32_t past, const std::vector<double>& tokens) const;
+  std::vector<double> cache(const Eval& node, uint32_t past, const std::vector<double>& tokens,
+                            const CacheCodes& codes) const;
 
   bool is_prompt_ = false;
   std::vector<uint64_t> ends_;

@@ -13,9 +13,9 @@ using In = GroupQueryInputs;
 
 constexpr uint32_t kScoresOutput = 3;
 
-void refuse_caches(const Infer& node) {
-  const bool is_quantized = node.string("k_quant_type") != "NONE" || node.string("v_quant_type") != "NONE";
-  if (is_quantized) fail(ErrorCode::unsupported, "quantized caches are not supported");
+void check_codes(const Infer& node) {
+  CacheCodes(node, "k_quant_type").check(node, In::kPastKey, In::kKeyScale);
+  CacheCodes(node, "v_quant_type").check(node, In::kPastValue, In::kValueScale);
   if (node.flag("sliding_window_cache")) fail(ErrorCode::unsupported, "caches of a window's size are not supported");
 }
 
@@ -29,7 +29,7 @@ void check_attributes(const Infer& node) {
     fail(ErrorCode::shape, "attribute `local_window_size` needs `causal`");
   if (node.has(In::kQueryNorm) != node.has(In::kKeyNorm))
     fail(ErrorCode::shape, "weights of the norms of queries and keys must be given together");
-  refuse_caches(node);
+  check_codes(node);
 }
 
 void check_caches_of_angles(const Infer& node, const GroupQueryDims& dims) {
@@ -77,8 +77,13 @@ void infer_attention(Infer& node) {
          dims.length.text());
   node.set_dims(0, {dims.batch, dims.length, dims.size * Dim(dims.heads)});
   for (const uint32_t output : {1U, 2U}) {
-    node.set_dims(output, {dims.batch, dims.kv_heads, dims.present, dims.size});
-    if (node.wants(output) && !node.has(In::kPastKey)) node.set_dtype(output, node.dtype(0));
+    const CacheCodes codes(node, output == 1 ? "k_quant_type" : "v_quant_type");
+    node.set_dims(output, {dims.batch, dims.kv_heads, dims.present, codes.width(dims.size)});
+    if (!node.wants(output)) continue;
+    if (codes.are_used())
+      node.set_dtype(output, codes.dtype());
+    else if (!node.has(In::kPastKey))
+      node.set_dtype(output, node.dtype(0));
   }
   node.set_dims(kScoresOutput, scores);
 }
@@ -144,6 +149,12 @@ class Weigher {
   std::vector<double> sinks_, addend_;
 };
 
+void store_cache(Eval& node, uint32_t output, std::vector<double> numbers, const CacheCodes& codes, uint64_t length) {
+  if (!node.wants(output)) return;
+  if (codes.are_used()) return node.store(output, codes.encoded(numbers, length));
+  node.store(output, std::move(numbers));
+}
+
 void eval_attention(Eval& node) {
   GroupQuery what(node);
   const GroupedHeads heads{what.batch, what.heads, what.kv_heads, {what.length, what.present, what.size, what.size}};
@@ -151,8 +162,8 @@ void eval_attention(Eval& node) {
   const double scale = written == 0 ? 1 / std::sqrt(static_cast<double>(what.size)) : written;
   Weigher weigher(node, what);
   node.store(0, pack_attended(attend(heads, what.q, what.k, what.v, scale, weigher), heads));
-  if (node.wants(1)) node.store(1, std::move(what.k));
-  if (node.wants(2)) node.store(2, std::move(what.v));
+  store_cache(node, 1, std::move(what.k), what.key_codes, what.present);
+  store_cache(node, 2, std::move(what.v), what.value_codes, what.present);
   if (node.wants(kScoresOutput)) node.store(kScoresOutput, std::move(weigher.shown_scores));
 }
 
