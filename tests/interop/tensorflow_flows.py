@@ -22,7 +22,7 @@ tf.keras.utils.set_random_seed(5)
 FLOWS, NETWORKS = {}, {}
 KEPT = ("lstm_steps.first lstm_any_length.second gru_reset_before.second lstm_masked.first pictures.second ended_early_old "
         "read_and_written.first written_backwards.second written_in_part_old grown_list_old chosen_in_loop_old scattered_old "
-        "loop_in_chosen.first chosen_constants.first nested.second growing.second lists.second unstacked_old")
+        "loop_in_chosen.first chosen_constants.first chosen_old nested.second growing.second lists.second unstacked_old")
 
 
 def flow(*shapes, dtype=FLOAT):

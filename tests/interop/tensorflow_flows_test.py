@@ -75,6 +75,11 @@ class Flows(InFolder):
         _, inside, _ = self.loops("read_and_written.first")
         self.assertIn("ScatterND", inside)
 
+    def test_merges_by_one_condition(self):
+        """Two values that one condition chooses are one If's."""
+        _, _, model = self.loops("chosen_old")
+        self.assertEqual([len(node.output) for node in model.graph.node if node.op_type == "If"], [2])
+
     def test_values_inside_of_loops_have_their_names(self):
         path, _ = self.kept("lstm_steps.first")
         listing = run(ASSAY, "inspect", "model", path)

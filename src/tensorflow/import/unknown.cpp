@@ -38,12 +38,11 @@ class Search {
  public:
   explicit Search(const SourceModel& source) : source_(source) {}
 
-  // Looks at all nodes that a value needs.
-  void look_at(const SourceGraph& graph, const std::string& output) {
+  // Looks at all nodes that values need.
+  void look_at(const SourceGraph& graph, std::vector<std::string> todo) {
     std::set<std::string_view> given;
     for (const SourcePort& port : graph.inputs) given.insert(port.value);
     std::set<std::string> seen;
-    std::vector<std::string> todo = {output};
     while (!todo.empty()) {
       const std::string value = std::move(todo.back());
       todo.pop_back();
@@ -68,11 +67,6 @@ class Search {
     return names.empty() ? strings : fmt::format("{}; {}", strings, operators);
   }
   bool found_strings() const { return !strings_.empty(); }
-
-  void add(const Search& other) {
-    unknown_.insert(other.unknown_.begin(), other.unknown_.end());
-    if (strings_.empty()) strings_ = other.strings_;
-  }
 
  private:
   void look_at(const SourceGraph& graph, const SourceNode& node, const std::string& value) {
@@ -103,7 +97,7 @@ class Search {
     const SourceGraph& function = found->second;
     for (size_t i = 0; i < function.outputs.size(); ++i) {
       const bool is_wanted = !output || *output == i;
-      if (is_wanted && entered_.emplace(name, i).second) look_at(function, function.outputs[i].value);
+      if (is_wanted && entered_.emplace(name, i).second) look_at(function, {function.outputs[i].value});
     }
   }
 
@@ -126,15 +120,17 @@ class Search {
 }  // namespace
 
 void refuse_unknown(const SourceModel& source) {
+  std::vector<std::string> outputs;
+  for (size_t i = source.main.outputs.size(); i-- > 0;) outputs.push_back(source.main.outputs[i].value);
   Search all(source);
+  all.look_at(source.main, outputs);
+  if (!all.found()) return;
   std::vector<std::string> good;
   for (const SourcePort& port : source.main.outputs) {
     Search search(source);
-    search.look_at(source.main, port.value);
+    search.look_at(source.main, {port.value});
     if (!search.found()) good.push_back(fmt::format("`{}`", printable(port.name)));
-    all.add(search);
   }
-  if (!all.found()) return;
   if (!good.empty()) {
     constexpr size_t kMost = 10;
     if (good.size() > kMost) good.resize(kMost);

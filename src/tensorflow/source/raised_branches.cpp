@@ -9,8 +9,8 @@ namespace {
 
 // A way into a Merge: back to Switches, of which it takes one side.
 struct Way {
-  std::string value;  // at the end
-  Region nodes;       // without the Switches
+  std::vector<std::string> values;  // at the end; of several Merges, one of each
+  Region nodes;                     // without the Switches
   Region switches;
   std::set<bool> sides;
   std::set<std::string> conditions;
@@ -22,7 +22,7 @@ class Ways {
 
   // Empty if another Merge stands on the way.
   std::optional<Way> to(const std::string& value) const {
-    Way way{.value = value, .nodes = {}, .switches = {}, .sides = {}, .conditions = {}};
+    Way way{.values = {value}, .nodes = {}, .switches = {}, .sides = {}, .conditions = {}};
     std::vector<std::string> todo = {value};
     while (!todo.empty()) {
       const std::string next = std::move(todo.back());
@@ -69,15 +69,17 @@ class Ways {
   const SourceGraph& graph_;
 };
 
-// A Merge of two ways by one condition: that if it is false, and that if it is true.
+// Merges of two ways by one condition: that if it is false, and that if it is true.
 struct Branches {
+  Region merges;
   std::string condition;
   std::array<Way, 2> ways;
 };
 
 // Empty if no condition separates the ways, or if another Merge stands on them.
-std::optional<Branches> branches_of(const SourceGraph& graph, const SourceNode& merge) {
-  if (merge.inputs.size() != 2) return std::nullopt;
+std::optional<Branches> branches_of(const SourceGraph& graph, size_t number) {
+  const SourceNode& merge = graph.nodes[number];
+  if (merge.op != "Merge" || merge.inputs.size() != 2) return std::nullopt;
   const Ways ways(graph);
   std::optional<Way> first = ways.to(merge.inputs[0]);
   std::optional<Way> second = ways.to(merge.inputs[1]);
@@ -92,7 +94,29 @@ std::optional<Branches> branches_of(const SourceGraph& graph, const SourceNode& 
   const bool is_true = first->sides.empty() ? !*second->sides.begin() : *first->sides.begin();
   if (!second->sides.empty() && *second->sides.begin() == is_true) return std::nullopt;
   if (is_true) std::swap(first, second);
-  return Branches{*conditions.begin(), {std::move(*first), std::move(*second)}};
+  return Branches{{number}, *conditions.begin(), {std::move(*first), std::move(*second)}};
+}
+
+bool needs_any(const SourceGraph& graph, size_t merge, const Region& others) {
+  const Region needed = needed_for(graph, graph.nodes[merge].inputs, {});
+  return std::ranges::any_of(others, [&](size_t other) { return needed.contains(other); });
+}
+
+// Adds other Merges by the same condition, so that all become one If; those that need each other cannot.
+void add_others(const SourceGraph& graph, Branches& all) {
+  constexpr size_t kMost = 64;
+  for (size_t i = *all.merges.begin() + 1; i < graph.nodes.size() && all.merges.size() < kMost; ++i) {
+    const std::optional<Branches> other = branches_of(graph, i);
+    if (!other || other->condition != all.condition || needs_any(graph, i, all.merges)) continue;
+    if (std::ranges::any_of(all.merges, [&](size_t merge) { return needs_any(graph, merge, {i}); })) continue;
+    all.merges.insert(i);
+    for (size_t side = 0; side < all.ways.size(); ++side) {
+      const Way& way = other->ways[side];
+      all.ways[side].values.push_back(way.values.front());
+      all.ways[side].nodes.insert(way.nodes.begin(), way.nodes.end());
+      all.ways[side].switches.insert(way.switches.begin(), way.switches.end());
+    }
+  }
 }
 
 // The function of one side. Arguments are what the Switches are given, those of the other side too.
@@ -106,34 +130,43 @@ SourceGraph branch(const SourceGraph& graph, const Branches& branches, bool side
       function.inputs.push_back({value, value});
     }
   }
-  function.outputs.push_back({way.value, way.value});
+  for (const std::string& value : way.values) function.outputs.push_back({value, value});
   function.index_producers();
   return function;
 }
 
+// The If in the place of Merges.
+SourceNode choice_of(SourceModel& model, const SourceGraph& graph, const Branches& branches) {
+  SourceNode choice;
+  choice.name = graph.nodes[*branches.merges.begin()].name;
+  choice.op = "If";
+  choice.inputs = {branches.condition};
+  for (const size_t merge : branches.merges) choice.outputs.push_back(graph.nodes[merge].output(0));
+  for (const bool side : {false, true}) {
+    for (const size_t number : branches.ways[side ? 1 : 0].switches) {
+      choice.inputs.push_back(graph.nodes[number].inputs[0]);
+    }
+    const std::string key = side ? "then_branch" : "else_branch";
+    SourceGraph function = branch(graph, branches, side, new_function_name(model, choice.name + "/" + key));
+    const std::string name = function.name;
+    choice.attributes.emplace(key, name);
+    model.functions.insert_or_assign(name, std::move(function));
+  }
+  return choice;
+}
+
 bool raise_one(SourceModel& model, SourceGraph& graph) {
   for (size_t i = 0; i < graph.nodes.size(); ++i) {
-    const SourceNode merge = graph.nodes[i];
-    const std::optional<Branches> branches = merge.op == "Merge" ? branches_of(graph, merge) : std::nullopt;
+    std::optional<Branches> branches = branches_of(graph, i);
     if (!branches) continue;
-    SourceNode choice;
-    choice.name = merge.name;
-    choice.op = "If";
-    choice.inputs = {branches->condition};
-    choice.outputs = {merge.output(0)};
+    add_others(graph, *branches);
+    SourceNode choice = choice_of(model, graph, *branches);
     Region moved;
-    for (const bool side : {false, true}) {
-      const Way& way = branches->ways[side ? 1 : 0];
-      for (const size_t number : way.switches) choice.inputs.push_back(graph.nodes[number].inputs[0]);
+    for (const Way& way : branches->ways) {
       moved.insert(way.nodes.begin(), way.nodes.end());
       moved.insert(way.switches.begin(), way.switches.end());
-      const std::string key = side ? "then_branch" : "else_branch";
-      SourceGraph function = branch(graph, *branches, side, new_function_name(model, merge.name + "/" + key));
-      const std::string name = function.name;
-      choice.attributes.emplace(key, name);
-      model.functions.insert_or_assign(name, std::move(function));
     }
-    replace_nodes(graph, {i}, std::move(moved), std::move(choice));
+    replace_nodes(graph, branches->merges, std::move(moved), std::move(choice));
     return true;
   }
   return false;
