@@ -46,6 +46,8 @@ int stages_of(const TileProduct& product, const TileShape& shape) {
 
 namespace {
 
+constexpr size_t kMostForms = 4;  // of one kind among the first choices
+
 struct Form {
   int rows, columns, warp_rows, warp_columns;
 };
@@ -71,7 +73,6 @@ TileShape split(const TileProduct& product, const Form& form, int tf32_products,
 }
 
 std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, int processors) {
-  constexpr size_t kMostForms = kMostShapes / 2;
   const bool has_plain_forms = is_plain(product, tf32_products);
   const std::span<const Form> forms = has_plain_forms ? std::span<const Form>(kFloatForms) : kForms;
   // The largest tiles that give each processor one, and those around them; without such, the smallest.
@@ -98,7 +99,7 @@ std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts per
   const int processors = card.multiprocessors();
   std::vector<TileShape> streamed = stream_shapes(product, card);
   if (!streamed.empty()) {
-    const size_t tried = std::min(streamed.size(), kMostShapes / 2);
+    const size_t tried = std::min(streamed.size(), kMostForms);
     streamed.insert(streamed.begin() + static_cast<ptrdiff_t>(tried), shapes_of(product, 0, processors).front());
     return streamed;
   }

@@ -22,7 +22,7 @@ int stages_of(const TileProduct& product, const TileShape& shape);
 enum class FloatProducts : uint8_t { exact, nearly_exact, tf32 };
 
 // Shapes of tiles for a product on a card, the best one first; the first kMostShapes are worth to be measured.
-inline constexpr size_t kMostShapes = 8;
+inline constexpr size_t kMostShapes = 6;
 std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, const Card& card);
 
 }  // namespace assay::engine::cuda
