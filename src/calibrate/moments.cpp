@@ -48,7 +48,7 @@ class MomentWatcher final : public exec::DriveWatcher {
     if (moments.size == 0) {
       moments.size = size;
       moments.products.resize(size * size);
-      moments.magnitudes.resize(size);
+      moments.sums.resize(size);
     }
     if (moments.size == size) add(tensor, moments);
   }
@@ -68,7 +68,7 @@ class MomentWatcher final : public exec::DriveWatcher {
         for (uint64_t i = begin; i < end; ++i) {
           double* const sums = moments.products.data() + i * size;
           const double factor = x[i];
-          moments.magnitudes[i] += std::fabs(factor);
+          moments.sums[i] += factor;
           uint64_t j = 0;
           for (; j + kLanes <= size; j += kLanes) {
             for (uint64_t lane = 0; lane < kLanes; ++lane) sums[j + lane] += factor * x[j + lane];
@@ -85,7 +85,40 @@ class MomentWatcher final : public exec::DriveWatcher {
   std::optional<Error> failure_;
 };
 
+// The share of a spread that is more than chance.
+double kept_share(double chance, double spread) { return spread > chance ? 1 - chance / spread : 0; }
+
+// Draws squares towards their mean. Those of normal numbers spread by twice their own square.
+void draw_together(std::vector<double>& squares, double rows) {
+  constexpr double kSpread = 2;
+  double mean = 0;
+  for (const double square : squares) mean += square / static_cast<double>(squares.size());
+  if (mean == 0) return;
+  double spread = 0;
+  for (const double square : squares) spread += (square / mean - 1) * (square / mean - 1);
+  const double kept = kept_share(kSpread / rows * static_cast<double>(squares.size()), spread);
+  for (double& square : squares) square = mean + kept * (square - mean);
+}
+
 }  // namespace
+
+ElementMeans element_means(const Moments& moments) {
+  const auto rows = static_cast<double>(moments.rows);
+  ElementMeans made;
+  double spread = 0;
+  double chance = 0;
+  for (uint64_t i = 0; i < moments.size; ++i) {
+    const double mean = moments.sums[i] / rows;
+    const double square = moments.products[i * moments.size + i] / rows;
+    made.means.push_back(mean);
+    made.squares.push_back(square);
+    spread += mean * mean;
+    chance += (square - mean * mean) / rows;
+  }
+  for (double& mean : made.means) mean *= kept_share(chance, spread);
+  draw_together(made.squares, rows);
+  return made;
+}
 
 std::map<std::string, Moments> measure_moments(const exec::RunnerPtr& runner, exec::DataSource& source,
                                                const exec::TapPlan& taps, const std::vector<std::string>& names,

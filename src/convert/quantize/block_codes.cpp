@@ -29,6 +29,8 @@ class Layout {
   uint64_t scale_count() const { return length_ > 0 ? outer_ * blocks_ * inner_ : axis_; }
   uint64_t block_count() const { return blocks_; }
   uint64_t numbers_per_scale() const { return length_ > 0 ? length_ : outer_ * inner_; }
+  // The place along the axis of the first number of a block; 0 without blocks.
+  uint64_t begin_of(uint64_t scale) const { return scale / inner_ % blocks_ * length_; }
 
   // Calls fn(place) for the numbers with this scale, in order.
   template <typename Fn>
@@ -40,7 +42,7 @@ class Layout {
       }
       return;
     }
-    const uint64_t begin = scale / inner_ % blocks_ * length_;
+    const uint64_t begin = begin_of(scale);
     const uint64_t first = scale / inner_ / blocks_ * axis_;
     for (uint64_t i = begin; i < std::min(begin + length_, axis_); ++i) fn((first + i) * inner_ + scale % inner_);
   }
@@ -55,7 +57,7 @@ class Layout {
 
 // Blocks have steps that float16 holds: engines read half the bytes of scales, and codes are of what was rounded. Of
 // the four bits of a symmetric code one more is below 0 than above: a scale below 0 gives it to the numbers above.
-Coding coding_of(std::span<const float> numbers, const Blocks& wanted) {
+Coding coding_of(std::span<const float> numbers, const Blocks& wanted, const Factors& factors) {
   const int levels = 1 << wanted.bits;
   const int lowest = wanted.asymmetric ? 0 : wanted.narrow ? 1 - levels / 2 : -levels / 2;
   const CodingChoice choice = {.is_asymmetric = wanted.asymmetric,
@@ -63,7 +65,7 @@ Coding coding_of(std::span<const float> numbers, const Blocks& wanted) {
                                .may_turn = !wanted.asymmetric && wanted.bits == 4,
                                .rounds_scales = wanted.length > 0};
   const int highest = wanted.asymmetric ? levels - 1 : levels / 2 - 1;
-  return best_coding(numbers, static_cast<int16_t>(lowest), static_cast<int16_t>(highest), choice);
+  return best_coding(numbers, static_cast<int16_t>(lowest), static_cast<int16_t>(highest), choice, factors);
 }
 
 struct ErrorSums {
@@ -93,8 +95,8 @@ struct ErrorSums {
 
 class Coder {
  public:
-  Coder(const tensor::Tensor& floats, const Blocks& wanted)
-      : floats_(floats.bytes()), wanted_(wanted), layout_(floats.shape(), wanted) {
+  Coder(const tensor::Tensor& floats, const Blocks& wanted, const Factors& factors)
+      : floats_(floats.bytes()), wanted_(wanted), factors_(factors), layout_(floats.shape(), wanted) {
     result_.shape = floats.shape();
     if (wanted.length == 0) result_.shape = {floats.shape()[wanted.axis]};
     if (wanted.length > 0) result_.shape[wanted.axis] = static_cast<int64_t>(layout_.block_count());
@@ -124,7 +126,8 @@ class Coder {
   void code_block(uint64_t scale, std::vector<float>& numbers, ErrorSums& sums) {
     numbers.clear();
     layout_.visit(scale, [&](uint64_t place) { numbers.push_back(number_at(floats_, place)); });
-    const BlockCoding coding = block_coding(numbers, wanted_, result_.of_tensor);
+    const Factors factors = factors_.part(layout_.begin_of(scale), numbers.size());
+    const BlockCoding coding = block_coding(numbers, wanted_, result_.of_tensor, factors);
     const bool is_zero = std::ranges::all_of(numbers, [](float number) { return number == 0; });
     const bool is_integer = wanted_.type == WeightType::integer;
     result_.scales[scale] = !is_integer ? coding.scale : is_zero ? 0 : coding.integers.scale;
@@ -141,15 +144,17 @@ class Coder {
 
   tensor::Bytes floats_;
   const Blocks& wanted_;
+  const Factors& factors_;
   Layout layout_;
   BlockCodes result_;
 };
 
 }  // namespace
 
-BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor) {
-  if (wanted.type != WeightType::integer) return best_small_coding(numbers, wanted.type, of_tensor);
-  return {.type = wanted.type, .integers = coding_of(numbers, wanted)};
+BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor,
+                         const Factors& factors) {
+  if (wanted.type != WeightType::integer) return best_small_coding(numbers, wanted.type, of_tensor, factors);
+  return {.type = wanted.type, .integers = coding_of(numbers, wanted, factors)};
 }
 
 float largest_number(const tensor::Tensor& floats) {
@@ -164,7 +169,9 @@ WeightError weight_error(std::span<const float> numbers, std::span<const float> 
   return sums.error();
 }
 
-BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted) { return Coder(floats, wanted).run(); }
+BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& wanted, const Factors& factors) {
+  return Coder(floats, wanted, factors).run();
+}
 
 std::vector<float> decoded(const BlockCodes& codes, const tensor::Shape& shape, const Blocks& wanted) {
   const Layout layout(shape, wanted);

@@ -37,16 +37,18 @@ struct BlockCodes {
   WeightError error;
 };
 
-// The coding of one block. `of_tensor`: see scale_of_tensor().
-BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor);
+// The coding of one block. `of_tensor`: see scale_of_tensor(). `factors`: see best_coding().
+BlockCoding block_coding(std::span<const float> numbers, const Blocks& wanted, float of_tensor,
+                         const Factors& factors = {});
 // The greatest magnitude of a float32 tensor.
 float largest_number(const tensor::Tensor& floats);
 // The loss between numbers and what their codes stand for.
 WeightError weight_error(std::span<const float> numbers, std::span<const float> rounded);
 
 // Scales are those of the least square error. Precondition: the tensor has this axis, and its numbers are finite.
-// Symmetric codes are signed, others are not.
-BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks);
+// Symmetric codes are signed, others are not. `factors`: those of a matrix by the place in a sum, which is that along
+// blocks or across channels.
+BlockCodes block_codes(const tensor::Tensor& floats, const Blocks& blocks, const Factors& factors = {});
 
 // The numbers that codes of block_codes() stand for, in the order of the tensor of this shape.
 std::vector<float> decoded(const BlockCodes& codes, const tensor::Shape& shape, const Blocks& wanted);

@@ -45,13 +45,15 @@ float stored_scale(WeightType type, double exact, float of_tensor) {
   return static_cast<float>(tensor::decode<kFloat8e4m3fn>(tensor::encode<kFloat8e4m3fn>(scaled)));
 }
 
-double square_error(std::span<const float> numbers, const BlockCoding& coding, std::span<const float> importance) {
+double square_error(std::span<const float> numbers, const BlockCoding& coding, const Factors& factors) {
   double sum = 0;
+  double mean = 0;
   for (size_t i = 0; i < numbers.size(); ++i) {
     const double error = double{coding.value(coding.code(numbers[i]))} - double{numbers[i]};
-    sum += error * error * (importance.empty() ? 1.0 : double{importance[i]});
+    sum += error * error * double{factors.variance(i)};
+    mean += error * double{factors.mean(i)};
   }
-  return sum;
+  return sum + mean * mean;
 }
 
 }  // namespace
@@ -74,7 +76,7 @@ float BlockCoding::value(int16_t code) const {
 }
 
 BlockCoding best_small_coding(std::span<const float> numbers, WeightType type, float of_tensor,
-                              std::span<const float> importance) {
+                              const Factors& factors) {
   constexpr std::array kShares = {1.0, 0.95, 0.9, 0.86, 0.82, 0.78, 0.74, 0.7, 1.05, 1.1, 0.97, 0.93, 0.88, 0.65, 0.6};
   constexpr std::array kPowers = {1.0, 0.5, 2.0};
   float largest = 0;
@@ -85,7 +87,7 @@ BlockCoding best_small_coding(std::span<const float> numbers, WeightType type, f
   const auto judge = [&](double share) {
     BlockCoding coding = best;
     coding.scale = stored_scale(type, double{largest} / greatest(type) * share, of_tensor);
-    const double error = square_error(numbers, coding, importance);
+    const double error = square_error(numbers, coding, factors);
     if (error < least) {
       least = error;
       best = coding;

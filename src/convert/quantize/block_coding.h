@@ -20,9 +20,9 @@ struct BlockCoding {
 };
 
 // The coding of a small type with the least square error that the search found. `of_tensor`: see scale_of_tensor().
-// `importance`: weights of the squares; empty: all the same.
+// `factors`: see best_coding().
 BlockCoding best_small_coding(std::span<const float> numbers, WeightType type, float of_tensor,
-                              std::span<const float> importance = {});
+                              const Factors& factors = {});
 
 // Factor with which the scales of nvfp4 are numbers of float8; 1 of others. `largest`: magnitude in the tensor.
 float scale_of_tensor(WeightType type, float largest);

@@ -11,6 +11,7 @@
 namespace assay::convert {
 namespace {
 
+using calibrate::ElementMeans;
 using calibrate::Moments;
 using tensor::Tensor;
 
@@ -141,6 +142,10 @@ class Compensation {
     codes_.zero_points.resize(scales);
     codes_.of_tensor = scale_of_tensor(wanted.type, largest_number(floats));
     rounded_.resize(numbers_.size());
+    for (uint64_t place = 0; place < sums_.length; ++place) {
+      const float factor = upper_[place * sums_.length + place];
+      left_of_squares_.push_back(1 / (factor * factor));
+    }
   }
 
   BlockCodes run() {
@@ -173,7 +178,8 @@ class Compensation {
 
   BlockCoding begin_block(uint64_t begin, uint64_t length, uint64_t column, const std::vector<float>& left) {
     const uint64_t count = std::min(length, sums_.length - begin);
-    const BlockCoding coding = block_coding(std::span(left).subspan(begin, count), wanted_, codes_.of_tensor);
+    const BlockCoding coding = block_coding(std::span(left).subspan(begin, count), wanted_, codes_.of_tensor,
+                                            Factors{{}, left_of_squares_}.part(begin, count));
     const uint64_t scale = scale_at(sums_, blocks_, begin / length, column);
     codes_.scales[scale] = wanted_.type == WeightType::integer ? coding.integers.scale : coding.scale;
     codes_.zero_points[scale] = coding.integers.zero_point;
@@ -195,6 +201,7 @@ class Compensation {
   uint64_t blocks_ = 0;
   std::vector<float> numbers_;
   std::vector<float> upper_;
+  std::vector<float> left_of_squares_;  // of errors by place, when those that are still to come have made up for them
   std::vector<float> rounded_;
   BlockCodes codes_;
 };
@@ -222,18 +229,42 @@ double result_error(const Sums& sums, const std::vector<float>& numbers, const s
 }
 
 // Factors of the rows for one power, around 1.
-std::vector<float> row_factors(const Moments& moments, double power) {
-  std::vector<float> factors(moments.size, 1.0F);
-  float least = HUGE_VALF;
-  float most = 0;
-  for (uint64_t i = 0; i < moments.size; ++i) {
-    const double mean = moments.magnitudes[i] / static_cast<double>(std::max<uint64_t>(moments.rows, 1));
-    factors[i] = static_cast<float>(std::max(std::pow(mean, power), 1e-4));
-    least = std::min(least, factors[i]);
-    most = std::max(most, factors[i]);
-  }
-  for (float& factor : factors) factor /= std::sqrt(least * most);
+std::vector<float> row_factors(const ElementMeans& input, double power) {
+  std::vector<float> factors;
+  for (const double square : input.squares)
+    factors.push_back(static_cast<float>(std::max(std::pow(std::sqrt(square), power), 1e-4)));
+  const auto [least, most] = std::ranges::minmax(factors);
+  const float middle = std::sqrt(least * most);
+  for (float& factor : factors) factor /= middle;
   return factors;
+}
+
+// Means and variances of the input where it is divided by factors of the rows.
+struct ScaledInput {
+  std::vector<float> means;
+  std::vector<float> variances;
+
+  ScaledInput(const ElementMeans& input, const std::vector<float>& factors) {
+    for (size_t i = 0; i < factors.size(); ++i) {
+      const double mean = input.means[i];
+      const double factor = factors[i];
+      means.push_back(static_cast<float>(mean / factor));
+      variances.push_back(static_cast<float>(std::max(input.squares[i] - mean * mean, 0.0) / (factor * factor)));
+    }
+  }
+};
+
+// Multiplies the row of each place, or divides it.
+void scale_rows(const Sums& sums, const std::vector<float>& factors, bool divides, std::vector<float>& numbers) {
+  for (uint64_t place = 0; place < sums.length; ++place) {
+    const float factor = divides ? 1 / factors[place] : factors[place];
+    for (uint64_t column = 0; column < sums.columns; ++column) numbers[sums.at(place, column)] *= factor;
+  }
+}
+
+Tensor inverse_of(std::vector<float> factors, tensor::DType dtype) {
+  for (float& factor : factors) factor = 1 / factor;
+  return tensor::make_tensor<float>(dtype, {static_cast<int64_t>(factors.size())}, factors);
 }
 
 }  // namespace
@@ -243,32 +274,26 @@ FittedCodes compensated_codes(const Tensor& floats, const Blocks& blocks, uint32
 }
 
 FittedCodes scaled_codes(const Tensor& floats, const Blocks& blocks, uint32_t along, const Moments& moments) {
+  constexpr int kPowers = 10;
   const Sums sums(floats.shape(), along);
   const std::vector<float> numbers = numbers_of(floats);
+  const ElementMeans input = element_means(moments);
   FittedCodes best;
   double least = HUGE_VAL;
-  constexpr int kPowers = 10;
   for (int step = 0; step <= kPowers; ++step) {
-    const std::vector<float> factors = row_factors(moments, static_cast<double>(step) / kPowers);
+    const std::vector<float> factors = row_factors(input, static_cast<double>(step) / kPowers);
+    const ScaledInput scaled_input(input, factors);
     std::vector<float> scaled = numbers;
-    for (uint64_t place = 0; place < sums.length; ++place) {
-      for (uint64_t column = 0; column < sums.columns; ++column)
-        scaled[sums.at(place, column)] *= step == 0 ? 1 : factors[place];
-    }
-    BlockCodes codes = block_codes(tensor::make_tensor<float>(floats.dtype(), floats.shape(), scaled), blocks);
+    scale_rows(sums, factors, false, scaled);
+    BlockCodes codes = block_codes(tensor::make_tensor<float>(floats.dtype(), floats.shape(), scaled), blocks,
+                                   {scaled_input.means, scaled_input.variances});
     std::vector<float> rounded = decoded(codes, floats.shape(), blocks);
-    for (uint64_t place = 0; place < sums.length && step > 0; ++place) {
-      for (uint64_t column = 0; column < sums.columns; ++column) rounded[sums.at(place, column)] /= factors[place];
-    }
+    scale_rows(sums, factors, true, rounded);
     const double error = result_error(sums, numbers, rounded, moments);
     if (!(error < least)) continue;
     least = error;
     codes.error = weight_error(numbers, rounded);
-    std::vector<float> inverse;
-    for (uint64_t place = 0; place < sums.length && step > 0; ++place) inverse.push_back(1 / factors[place]);
-    best = {std::move(codes),
-            step == 0 ? Tensor()
-                      : tensor::make_tensor<float>(floats.dtype(), {static_cast<int64_t>(inverse.size())}, inverse)};
+    best = {std::move(codes), step == 0 ? Tensor() : inverse_of(factors, floats.dtype())};
   }
   return best;
 }

@@ -16,8 +16,8 @@ struct FittedCodes {
 FittedCodes compensated_codes(const tensor::Tensor& floats, const Blocks& blocks, uint32_t along,
                               const calibrate::Moments& moments);
 
-// Codes of the matrix with its rows scaled by a power of the mean magnitude that they meet (AWQ): the power of the
-// least error of the layer's results.
+// Codes of the matrix with its rows scaled by a power of the root mean square that they meet (AWQ): the power of the
+// least error of the layer's results. Scales of blocks are those of the least error of their own sums.
 FittedCodes scaled_codes(const tensor::Tensor& floats, const Blocks& blocks, uint32_t along,
                          const calibrate::Moments& moments);
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <iterator>
 #include <vector>
 
 #include "convert/quantize/quantizer.h"
@@ -26,37 +25,51 @@ struct SquareErrors {
   double clipped = 0;  // of the numbers that are cut off: less is left of them, more of others, where a scale shrinks
 };
 
-SquareErrors square_errors(std::span<const float> numbers, const Coding& coding) {
+// Numbers that a coding is searched for, and their factors.
+struct Terms {
+  std::vector<float> numbers;
+  std::vector<float> means;
+  std::vector<float> variances;
+};
+
+SquareErrors square_errors(const Terms& terms, const Coding& coding) {
   constexpr size_t kLanes = 8;
   const float low = static_cast<float>(coding.lowest - coding.zero_point);
   const float high = static_cast<float>(coding.highest - coding.zero_point);
   std::array<double, kLanes> all = {};
   std::array<double, kLanes> clipped = {};
-  const auto add = [&](size_t lane, float number) {
+  std::array<double, kLanes> means = {};
+  const auto add = [&](size_t lane, size_t i) {
+    const float number = terms.numbers[i];
     const float scaled = number / coding.scale;
     const float kept = std::min(std::max(scaled, low), high);
     const double error = double{rounded(kept)} * double{coding.scale} - double{number};
-    all[lane] += error * error;
-    clipped[lane] += kept == scaled ? 0 : error * error;
+    const double square = error * error * double{terms.variances[i]};
+    all[lane] += square;
+    clipped[lane] += kept == scaled ? 0 : square;
+    means[lane] += error * double{terms.means[i]};
   };
   size_t i = 0;
-  for (; i + kLanes <= numbers.size(); i += kLanes) {
-    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, numbers[i + lane]);
+  for (; i + kLanes <= terms.numbers.size(); i += kLanes) {
+    for (size_t lane = 0; lane < kLanes; ++lane) add(lane, i + lane);
   }
-  for (; i < numbers.size(); ++i) add(0, numbers[i]);
+  for (; i < terms.numbers.size(); ++i) add(0, i);
   SquareErrors sums;
+  double mean = 0;
   for (size_t lane = 0; lane < kLanes; ++lane) {
     sums.all += all[lane];
     sums.clipped += clipped[lane];
+    mean += means[lane];
   }
+  sums.all += mean * mean;
   return sums;
 }
 
 class ScaleSearch {
  public:
-  ScaleSearch(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice)
-      : numbers_(numbers), lowest_(lowest), highest_(highest), choice_(choice) {
-    for (const float number : numbers) {
+  ScaleSearch(const Terms& terms, int16_t lowest, int16_t highest, const CodingChoice& choice)
+      : terms_(terms), lowest_(lowest), highest_(highest), choice_(choice) {
+    for (const float number : terms.numbers) {
       low_ = std::min(low_, double{number});
       high_ = std::max(high_, double{number});
     }
@@ -65,7 +78,7 @@ class ScaleSearch {
   Coding run() {
     best_ = coding_of(1, 1, false);
     if (!choice_.may_clip || (low_ == 0 && high_ == 0)) return best_;
-    least_ = square_errors(numbers_, best_).all;
+    least_ = square_errors(terms_, best_).all;
     choice_.is_asymmetric ? search_ends() : search_scale();
     for (int round = 0; round < 2; ++round) judge(refitted(best_));
     return best_;
@@ -94,7 +107,7 @@ class ScaleSearch {
 
   // False: what the coding cuts off alone is too much.
   bool judge(const Coding& coding) {
-    const SquareErrors errors = square_errors(numbers_, coding);
+    const SquareErrors errors = square_errors(terms_, coding);
     if (errors.all < least_) {
       least_ = errors.all;
       best_ = coding;
@@ -106,7 +119,7 @@ class ScaleSearch {
   double ratio() const {
     constexpr double kWork = 32768;
     const double most = choice_.rounds_scales ? 96 : 1024;
-    const double candidates = std::clamp(kWork / static_cast<double>(numbers_.size()), 24.0, most);
+    const double candidates = std::clamp(kWork / static_cast<double>(terms_.numbers.size()), 24.0, most);
     return std::pow(kSmallestShare, 1 / candidates);
   }
 
@@ -118,7 +131,7 @@ class ScaleSearch {
       const double first = is_turned ? -1.0 * highest_ / lowest_ : 1.0;
       for (double share = first; share > kSmallestShare; share *= step) {
         const Coding coding = coding_of(share, share, is_turned);
-        if (numbers_.size() <= kFew) judge(refitted(coding));
+        if (terms_.numbers.size() <= kFew) judge(refitted(coding));
         if (!judge(coding)) break;
       }
     }
@@ -143,16 +156,23 @@ class ScaleSearch {
   Coding refitted(Coding coding) const {
     double products = 0;
     double squares = 0;
-    for (const float number : numbers_) {
-      const double code = coding.code(number) - coding.zero_point;
-      products += code * number;
-      squares += code * code;
+    double mean = 0;
+    double mean_of_codes = 0;
+    for (size_t i = 0; i < terms_.numbers.size(); ++i) {
+      const double code = coding.code(terms_.numbers[i]) - coding.zero_point;
+      const double weighted = code * double{terms_.variances[i]};
+      products += weighted * double{terms_.numbers[i]};
+      squares += weighted * code;
+      mean += double{terms_.means[i]} * double{terms_.numbers[i]};
+      mean_of_codes += double{terms_.means[i]} * code;
     }
+    products += mean * mean_of_codes;
+    squares += mean_of_codes * mean_of_codes;
     if (squares > 0) coding.scale = std::copysign(step_of(std::fabs(products / squares)), coding.scale);
     return coding;
   }
 
-  std::span<const float> numbers_;
+  const Terms& terms_;
   int16_t lowest_;
   int16_t highest_;
   const CodingChoice& choice_;
@@ -171,10 +191,16 @@ int16_t Coding::code(float number) const {
 }
 
 // Zeros lose nothing.
-Coding best_coding(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice) {
-  std::vector<float> others;
-  std::ranges::copy_if(numbers, std::back_inserter(others), [](float number) { return number != 0; });
-  return ScaleSearch(others, lowest, highest, choice).run();
+Coding best_coding(std::span<const float> numbers, int16_t lowest, int16_t highest, const CodingChoice& choice,
+                   const Factors& factors) {
+  Terms terms;
+  for (size_t i = 0; i < numbers.size(); ++i) {
+    if (numbers[i] == 0) continue;
+    terms.numbers.push_back(numbers[i]);
+    terms.means.push_back(factors.mean(i));
+    terms.variances.push_back(factors.variance(i));
+  }
+  return ScaleSearch(terms, lowest, highest, choice).run();
 }
 
 }  // namespace assay::convert
