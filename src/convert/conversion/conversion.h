@@ -19,6 +19,8 @@ class ConversionHost {
   virtual Measurement* measurement() = 0;
   // For choose_ranges.
   virtual MeasuringHost& measuring_host() = 0;
+  // A constant that was made, where it takes no memory until the model is saved, if there is such a place.
+  virtual tensor::Tensor stored(tensor::Tensor made) = 0;
   // A line about what comes next.
   virtual void info(const std::string& line) = 0;
 };

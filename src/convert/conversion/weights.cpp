@@ -32,8 +32,8 @@ std::string_view type_word(const WeightOptions& options) {
 
 class LayeredWeights final : public LayeredConversion {
  public:
-  LayeredWeights(const Conversion& conversion, const WeightOptions& options, const MomentsOf& moments)
-      : conversion_(conversion), options_(options), moments_(moments) {}
+  LayeredWeights(const Conversion& conversion, const WeightOptions& options, const MomentsOf& moments_of)
+      : conversion_(conversion), options_(options), moments_of_(moments_of) {}
 
   std::vector<TrialLayer> layers() override {
     ir::Model model = conversion_.model.copy();
@@ -56,12 +56,12 @@ class LayeredWeights final : public LayeredConversion {
   WeightReport compress(ir::Model& model, const WeightOptions& options, bool is_probe) {
     ir::Rewriter rewriter(model);
     Diagnostics repeated;
-    return compress_weights(model, rewriter, options, repeated, is_probe ? MomentsOf() : moments_);
+    return compress_weights(model, rewriter, options, repeated, {is_probe ? MomentsOf() : moments_of_, {}});
   }
 
   const Conversion& conversion_;
   const WeightOptions& options_;
-  const MomentsOf& moments_;
+  const MomentsOf& moments_of_;
 };
 
 }  // namespace
@@ -70,19 +70,20 @@ results::ConversionReport convert_weights(const Conversion& conversion, const We
   results::ConversionReport report;
   const std::string type(type_word(wanted.options));
   report.conversion = type + " weights";
-  MomentsOf moments_of;
+  WeightServices services;
+  services.store = [&host = conversion.host](tensor::Tensor made) { return host.stored(std::move(made)); };
   if (wanted.options.algorithm != WeightAlgorithm::rtn) {
     Measurement& original = conversion.host.measure(conversion.model);
-    moments_of = [&original](const std::vector<std::string>& names) { return original.moments(names); };
+    services.moments_of = [&original](const std::vector<std::string>& names) { return original.moments(names); };
   }
   WeightOptions options = wanted.options;
   if (wanted.trials.are_wanted) {
-    LayeredWeights layered(conversion, options, moments_of);
+    LayeredWeights layered(conversion, options, services.moments_of);
     options.choice.kept.merge(choose_layers(conversion, layered, wanted.trials.budget, report));
   }
   LayerErrors errors(conversion, wanted.reports_errors);
   const WeightReport found =
-      compress_weights(conversion.model, conversion.rewriter, options, conversion.findings, moments_of);
+      compress_weights(conversion.model, conversion.rewriter, options, conversion.findings, services);
   report.changed = found.changed;
   report.weights_converted = found.weights;
   report.weight_bytes_before = found.bytes_before;

@@ -15,6 +15,7 @@ ir::Symbol LinearNodes::fresh_name(std::string_view base, std::string_view suffi
 }
 
 ir::ValueId LinearNodes::add_constant(std::string_view base, std::string_view suffix, tensor::Tensor tensor) {
+  if (store_) tensor = store_(std::move(tensor));
   return ir::add_initializer(edit_, {model_.main_graph(), fresh_name(base, suffix), std::move(tensor)});
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,10 +33,14 @@ struct TableNodes {
   ir::NodeId before;
 };
 
+// Puts a constant that was made somewhere else than in memory.
+using StoreConstant = std::function<tensor::Tensor(tensor::Tensor made)>;
+
 // Makes nodes and constants with names that nothing else has.
 class LinearNodes {
  public:
-  LinearNodes(ir::Model& model, ir::Edit& edit) : model_(model), edit_(edit) {}
+  LinearNodes(ir::Model& model, ir::Edit& edit, StoreConstant store = {})
+      : model_(model), edit_(edit), store_(std::move(store)) {}
 
   // `<base><suffix>`, in the main graph.
   ir::ValueId add_constant(std::string_view base, std::string_view suffix, tensor::Tensor tensor);
@@ -57,6 +62,7 @@ class LinearNodes {
 
   ir::Model& model_;
   ir::Edit& edit_;
+  StoreConstant store_;
 };
 
 }  // namespace assay::convert

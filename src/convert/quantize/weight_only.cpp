@@ -35,14 +35,14 @@ constexpr uint64_t kMomentBytes = uint64_t{1} << 30;
 class WeightCompressor {
  public:
   WeightCompressor(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options, Diagnostics& findings,
-                   const MomentsOf& moments_of)
+                   const WeightServices& services)
       : model_(model),
         rewriter_(rewriter),
-        linear_(model, rewriter.edit()),
+        linear_(model, rewriter.edit(), services.store),
         options_(options),
         floats_(model, DType::float16),
         filter_(model, floats_.nodes, options.choice, findings),
-        moments_of_(moments_of) {
+        moments_of_(services.moments_of) {
     const bool is_small = options.type != WeightType::integer;
     if (options.type == WeightType::nf4) options_.form = WeightForm::table;
     if (is_small && options_.form == WeightForm::either) options_.form = WeightForm::dequantize;
@@ -96,8 +96,9 @@ class WeightCompressor {
       return "its sums are no multiple of the block";
     const bool is_nbits = options_.form == WeightForm::matmulnbits;
     if (is_nbits && !has_nbits_form(model_, id, weight->shape())) return "MatMulNBits cannot do what it does";
-    if (!is_finite(*weight)) return "its weight has NaN or infinity";
-    return {};
+    const bool is_usable = is_finite(*weight);
+    weight->storage()->release();
+    return is_usable ? "" : "its weight has NaN or infinity";
   }
 
   // The operator set whose DequantizeLinear takes such weights.
@@ -284,8 +285,8 @@ class WeightCompressor {
 }  // namespace
 
 WeightReport compress_weights(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options,
-                              Diagnostics& findings, const MomentsOf& moments) {
-  return WeightCompressor(model, rewriter, options, findings, moments).run();
+                              Diagnostics& findings, const WeightServices& services) {
+  return WeightCompressor(model, rewriter, options, findings, services).run();
 }
 
 WeightReport compress_weights(ir::Model& model, const WeightOptions& options, Diagnostics& findings) {

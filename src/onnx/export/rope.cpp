@@ -22,9 +22,12 @@ class Sink {
     if (buffer_.size() >= kKernelCopyBytes) flush();
   }
   void write(const tensor::Storage& storage) {
-    if (storage.size_bytes() < kKernelCopyBytes) return storage.stream([this](Bytes bytes) { write(bytes); });
-    flush();
-    tensor::write_to(file_, storage);
+    if (storage.size_bytes() >= kKernelCopyBytes) {
+      flush();
+      return tensor::write_to(file_, storage);
+    }
+    storage.stream([this](Bytes bytes) { write(bytes); });
+    storage.release();
   }
   void flush() {
     file_.write(buffer_);

@@ -1,5 +1,6 @@
 #include "tasks/convert/host.h"
 
+#include "base/paths.h"
 #include "exec/runner.h"
 #include "remote/isolated_backend.h"
 
@@ -75,7 +76,28 @@ class CountedWork final : public convert::MeasuringWork {
   const exec::SessionOptions& session_;
 };
 
+// The folder of a file that is written, or the nearest above it that is there; nullopt: no file on a disk is written.
+std::optional<std::filesystem::path> folder_of(const std::filesystem::path& output) {
+  if (output.empty() || (is_there(output) && !is_file(output))) return std::nullopt;
+  std::filesystem::path folder = absolute_path(output).parent_path();
+  while (!is_folder(folder) && folder.has_relative_path()) folder = folder.parent_path();
+  return folder;
+}
+
 }  // namespace
+
+JobHost::JobHost(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {
+  if (job.request.builds_plan) return;
+  if (auto folder = folder_of(job.request.edit.output)) scratch_.emplace(std::move(*folder));
+}
+
+tensor::Tensor JobHost::stored(tensor::Tensor made) {
+  constexpr uint64_t kLeastBytes = 64 << 10;
+  if (!scratch_ || made.size_bytes() < kLeastBytes) return made;
+  const std::optional<ScratchFile::Range> range = scratch_->append(made.bytes());
+  if (!range) return made;
+  return {made.dtype(), made.shape(), tensor::make_mapped(range->file, range->offset, made.size_bytes())};
+}
 
 convert::Measurement& JobHost::measure(const ir::Model& model) {
   if (measurement_) return *measurement_;

@@ -1,8 +1,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
+#include "base/scratch_file.h"
 #include "convert/conversion/conversion.h"
 #include "tasks/convert/job.h"
 
@@ -12,11 +14,13 @@ namespace assay::tasks {
 class JobHost final : public convert::ConversionHost, private convert::MeasuringHost {
  public:
   // `backend` measures; empty: ONNX Runtime if available, otherwise the reference.
-  JobHost(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {}
+  JobHost(ConversionJob& job, std::string backend);
 
   convert::Measurement* measurement() override { return measurement_.get(); }
   convert::Measurement& measure(const ir::Model& model) override;
   convert::MeasuringHost& measuring_host() override { return *this; }
+  // Beside the model that is written, while that has room.
+  tensor::Tensor stored(tensor::Tensor made) override;
   void info(const std::string& line) override { job_.observer.info(line); }
 
  private:
@@ -28,6 +32,7 @@ class JobHost final : public convert::ConversionHost, private convert::Measuring
 
   ConversionJob& job_;
   std::string backend_;
+  std::optional<ScratchFile> scratch_;
   InputData data_;
   std::unique_ptr<convert::Measurement> measurement_;
 };
