@@ -32,9 +32,7 @@ from onnxruntime.quantization.matmul_bnb4_quantizer import MatMulBnb4Quantizer
 from convert import ASSAY
 from quantize import Reader
 
-SETS = 8
-SMALL_SETS = 64
-TEST_SETS = 128
+SETS, SMALL_SETS, TEST_SETS = 8, 64, 128
 BLOCK = 32
 BAR_DB = 0.3
 METHODS = {"extremes": CalibrationMethod.MinMax, "entropy": CalibrationMethod.Entropy,
@@ -248,12 +246,14 @@ def others(python, kind, folder, tests, expected):
     return bars
 
 
-def without_computed(folder):
-    """Words that leave out products without a weight, as onnxsim does, which is the bar of uint8."""
+def without_theirs(folder, symmetric):
+    """Words for what the bar leaves out: convolutions in groups (Model Optimizer), products of two values (onnxsim)."""
     graph = onnx.load(folder / "model.onnx").graph
     weights = {tensor.name for tensor in graph.initializer}
-    computed = [node.name for node in graph.node if node.op_type == "MatMul" and node.input[1] not in weights]
-    return ["--exclude", *computed] if computed else []
+    is_grouped = lambda node: any(attribute.name == "group" and attribute.i > 1 for attribute in node.attribute)
+    is_computed = lambda node: node.op_type == "MatMul" and node.input[1] not in weights
+    names = [node.name for node in graph.node if (is_grouped if symmetric else is_computed)(node)]
+    return ["--exclude", *names] if names else []
 
 
 def int8_case(folder, inputs, tests, expected, rivals):
@@ -266,7 +266,7 @@ def int8_case(folder, inputs, tests, expected, rivals):
         kind = "int8" if symmetric else "uint8"
         yield kind, seen, bars
         if rivals:
-            more = ["--operands-only"] if symmetric else ["--operands-only", *without_computed(folder)]
+            more = ["--operands-only", *without_theirs(folder, symmetric)]
             seen = snr_db(outputs(ours(folder, *words, *more), tests), expected)
             yield f"{kind} operands", seen, others(rivals, kind, folder, tests, expected)
     if rivals:
