@@ -270,6 +270,27 @@ def check_measured(folder):
     print("measured: ok")
 
 
+def check_many_layers(folder):
+    """Where layers are many and small, what measures them leaves out optimizations, whose time grows with the square of
+    the nodes; the ranges are those of the values."""
+    for count, is_strict in ((20, False), (1050, True)):
+        layers = "".join(f"v{i + 1} = MatMul(v{i}, w) " for i in range(count))
+        weights = "<float[4,4] w = {0,1,0,0, 0,0,1,0, 0,0,0,1, 1,0,0,0}>"
+        onnx.save(model_of(HEAD + f"g (float[1,4] v0) => (float[1,4] v{count}) {weights} {{ {layers} }}"),
+                  folder / "many.onnx")
+        np.savez(folder / "feeds.npz", v0=np.array([[1, -2, 3, -12.7]], np.float32))
+        command = [ASSAY, "convert", str(folder / "many.onnx"), "--int8", "-o", str(folder / "many8.onnx"), "-v", "--force",
+                   "--calibration", "minmax", "--load-inputs", str(folder / "feeds.npz"), "--python", sys.executable]
+        done = subprocess.run(command, capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        assert ("without optimizations" in done.stdout + done.stderr) == is_strict, done.stdout
+        graph = onnx.load(folder / "many8.onnx").graph
+        scales = [numpy_helper.to_array(tensor) for tensor in graph.initializer
+                  if tensor.name.startswith("v") and tensor.name.endswith("_scale")]
+        assert scales and all(abs(scale - 0.1) < 1e-6 for scale in scales), scales
+    print("many layers: ok")
+
+
 def main():
     with tempfile.TemporaryDirectory() as name:
         folder = pathlib.Path(name)
@@ -279,6 +300,7 @@ def main():
         check_random(folder)
         check_foreign(folder)
         check_measured(folder)
+        check_many_layers(folder)
         check_onnx_models(folder)
 
 

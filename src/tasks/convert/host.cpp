@@ -52,18 +52,33 @@ class CountedRunner final : public exec::Runner {
   Counter& progress_;
 };
 
+// True of models of very many small layers. ONNX Runtime takes time to rewrite a model that grows with the square of
+// its nodes, and saves a time of runs that grows with its constants.
+bool is_run_sooner_as_it_is(const ir::Model& model) {
+  constexpr uint64_t kFewNodes = 1000;
+  const uint64_t nodes = model.node_slots();
+  uint64_t elements = 0;
+  for (uint32_t i = 0; i < model.tensor_slots(); ++i) elements += model[ir::TensorId{i}].tensor.count();
+  return nodes > kFewNodes && nodes * nodes > elements;
+}
+
 // Values of the runners that it makes are its steps; they must not outlive it.
 class CountedWork final : public convert::MeasuringWork {
  public:
   CountedWork(Observer& observer, std::string what, uint64_t steps, const std::string& backend,
               const exec::SessionOptions& session)
-      : progress_(observer, std::move(what), steps), backend_(backend), session_(session) {}
+      : observer_(observer), progress_(observer, std::move(what), steps), backend_(backend), session_(session) {}
 
   exec::RunnerPtr runner(const ir::Model& model, const exec::TapPlan& taps, const std::string& name) override {
     exec::SessionOptions options = session_;
     for (const std::vector<std::string>& group : taps)
       options.values.insert(options.values.end(), group.begin(), group.end());
     exec::BackendPtr backend = remote::safe_backend(backend_, session_.search);
+    if (is_run_sooner_as_it_is(model)) {
+      observer_.verbose("The model has many small layers: it is run as it is declared, without optimizations");
+      for (const exec::SettingChange& change : backend->stricter_settings(options.settings))
+        change.apply(options.settings);
+    }
     exec::RunnerPtr runner =
         exec::backend_runner(name.empty() ? backend_ : name, std::move(backend), model, std::move(options));
     return std::make_unique<CountedRunner>(std::move(runner), progress_);
@@ -71,6 +86,7 @@ class CountedWork final : public convert::MeasuringWork {
   void advance() override { progress_.advance(); }
 
  private:
+  Observer& observer_;
   Counter progress_;
   const std::string& backend_;
   const exec::SessionOptions& session_;
