@@ -100,11 +100,21 @@ std::optional<std::filesystem::path> folder_of(const std::filesystem::path& outp
   return folder;
 }
 
+// True if the disk has room for the model as it is: for small weights that wait, and the file that they are copied to.
+bool has_room(const std::filesystem::path& folder, const ir::Model& model) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < model.tensor_slots(); ++i) bytes += model[ir::TensorId{i}].tensor.size_bytes();
+  std::error_code error;
+  const std::filesystem::space_info space = std::filesystem::space(folder, error);
+  return !error && space.available >= bytes;
+}
+
 }  // namespace
 
 JobHost::JobHost(ConversionJob& job, std::string backend) : job_(job), backend_(std::move(backend)) {
   if (job.request.builds_plan) return;
-  if (auto folder = folder_of(job.request.edit.output)) scratch_.emplace(std::move(*folder));
+  auto folder = folder_of(job.request.edit.output);
+  if (folder && has_room(*folder, job.loaded.model)) scratch_.emplace(std::move(*folder));
 }
 
 tensor::Tensor JobHost::stored(tensor::Tensor made) {
