@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <functional>
+#include <limits>
 
 #include "base/parallel.h"
 #include "convert/quantize/quantizer.h"
@@ -142,9 +143,11 @@ class Compensation {
     codes_.zero_points.resize(scales);
     codes_.of_tensor = scale_of_tensor(wanted.type, largest_number(floats));
     rounded_.resize(numbers_.size());
+    double least = HUGE_VAL;
+    for (uint64_t place = 0; place < sums_.length; ++place) least = std::min(least, double{diagonal(place)});
     for (uint64_t place = 0; place < sums_.length; ++place) {
-      const float factor = upper_[place * sums_.length + place];
-      left_of_squares_.push_back(1 / (factor * factor));
+      const double share = least / double{diagonal(place)};
+      left_of_squares_.push_back(static_cast<float>(share * share));
     }
   }
 
@@ -159,6 +162,8 @@ class Compensation {
   }
 
  private:
+  float diagonal(uint64_t place) const { return upper_[place * sums_.length + place]; }
+
   void code_columns(uint64_t first, uint64_t last) {
     std::vector<std::vector<float>> left(last - first, std::vector<float>(sums_.length));
     for (uint64_t column = first; column < last; ++column) {
@@ -201,7 +206,8 @@ class Compensation {
   uint64_t blocks_ = 0;
   std::vector<float> numbers_;
   std::vector<float> upper_;
-  std::vector<float> left_of_squares_;  // of errors by place, when those that are still to come have made up for them
+  std::vector<float>
+      left_of_squares_;  // of errors by place, when those behind have made up for them; the greatest is 1
   std::vector<float> rounded_;
   BlockCodes codes_;
 };
@@ -230,24 +236,26 @@ double result_error(const Sums& sums, const std::vector<float>& numbers, const s
 
 // Factors of the rows for one power, around 1.
 std::vector<float> row_factors(const ElementMeans& input, double power) {
+  const double most_square = std::max(std::ranges::max(input.squares), std::numeric_limits<double>::min());
   std::vector<float> factors;
   for (const double square : input.squares)
-    factors.push_back(static_cast<float>(std::max(std::pow(std::sqrt(square), power), 1e-4)));
+    factors.push_back(static_cast<float>(std::max(std::pow(std::sqrt(square / most_square), power), 1e-4)));
   const auto [least, most] = std::ranges::minmax(factors);
   const float middle = std::sqrt(least * most);
   for (float& factor : factors) factor /= middle;
   return factors;
 }
 
-// Means and variances of the input where it is divided by factors of the rows.
+// Means and variances of the input where it is divided by factors of the rows, in a unit of which floats hold them.
 struct ScaledInput {
   std::vector<float> means;
   std::vector<float> variances;
 
   ScaledInput(const ElementMeans& input, const std::vector<float>& factors) {
+    const double unit = std::sqrt(std::ranges::max(input.squares));
     for (size_t i = 0; i < factors.size(); ++i) {
+      const double factor = double{factors[i]} * (unit > 0 ? unit : 1);
       const double mean = input.means[i];
-      const double factor = factors[i];
       means.push_back(static_cast<float>(mean / factor));
       variances.push_back(static_cast<float>(std::max(input.squares[i] - mean * mean, 0.0) / (factor * factor)));
     }
