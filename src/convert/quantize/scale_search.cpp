@@ -13,6 +13,7 @@ namespace assay::convert {
 namespace {
 
 constexpr double kSmallestShare = 0.2;  // of its range that a coding may be left with
+constexpr double kStep = 0.05;          // of the shares below and above 0 that are tried
 
 // To the nearest, ties to even, of numbers within 2^22.
 float rounded(float number) {
@@ -124,16 +125,11 @@ class ScaleSearch {
   }
 
   void search_scale() {
-    constexpr size_t kFew = 16;
     const double step = ratio();
     for (const bool is_turned : {false, true}) {
       if (is_turned && !choice_.may_turn) break;
-      const double first = is_turned ? -1.0 * highest_ / lowest_ : 1.0;
-      for (double share = first; share > kSmallestShare; share *= step) {
-        const Coding coding = coding_of(share, share, is_turned);
-        if (terms_.numbers.size() <= kFew) judge(refitted(coding));
-        if (!judge(coding)) break;
-      }
+      double share = is_turned ? -1.0 * highest_ / lowest_ : 1.0;
+      while (share > kSmallestShare && judge_share(share, is_turned)) share *= step;
     }
     const double share = std::fabs(double{best_.scale}) * highest_ / std::max(-low_, high_);
     for (const double nearby : {0.985, 0.99, 0.995, 1.005, 1.01, 1.015}) {
@@ -141,15 +137,24 @@ class ScaleSearch {
     }
   }
 
+  bool judge_share(double share, bool is_turned) {
+    constexpr size_t kFew = 16;
+    const Coding coding = coding_of(share, share, is_turned);
+    if (terms_.numbers.size() <= kFew) judge(refitted(coding));
+    return judge(coding);
+  }
+
   void search_ends() {
-    constexpr double kStep = 0.05;
-    for (double below = 1; below > kSmallestShare; below -= kStep) {
-      if (!judge(coding_of(below, 1, false))) break;
-      for (double above = 1 - kStep; high_ > 0 && above > kSmallestShare; above -= kStep) {
-        if (!judge(coding_of(below, above, false))) break;
-      }
-      if (low_ == 0) break;
-    }
+    double below = 1;
+    while (below > kSmallestShare && search_above(below) && low_ != 0) below -= kStep;
+  }
+
+  // False: what is cut off below 0 alone is too much.
+  bool search_above(double below) {
+    if (!judge(coding_of(below, 1, false))) return false;
+    double above = 1 - kStep;
+    while (high_ > 0 && above > kSmallestShare && judge(coding_of(below, above, false))) above -= kStep;
+    return true;
   }
 
   // The scale that loses least with the codes that this one gives.
