@@ -2,6 +2,12 @@
 
 namespace assay::analysis {
 
+ops::Dim type_bytes(const ops::Type& type) {
+  const uint32_t bits = type.is_tensor() ? tensor::bit_width(type.dtype) : 0;
+  if (bits == 0 || !type.dims) return {};
+  return ceil_div(ops::product(*type.dims) * ops::Dim(bits), 8);
+}
+
 ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
   if (!value.valid()) return 0;
   ops::Type type = inference.type(value);
@@ -11,9 +17,7 @@ ops::Dim value_bytes(const ir::Model& model, const ops::Inference& inference, ir
     const tensor::Tensor& tensor = model[model[value].constant].tensor;
     type = ops::Type::tensor(tensor.dtype(), ops::dims_of(tensor.shape()));
   }
-  const uint32_t bits = type.is_tensor() ? tensor::bit_width(type.dtype) : 0;
-  if (bits == 0 || !type.dims) return {};
-  return ceil_div(ops::product(*type.dims) * ops::Dim(bits), 8);
+  return type_bytes(type);
 }
 
 namespace {

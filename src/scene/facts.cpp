@@ -12,31 +12,29 @@ namespace assay::scene {
 namespace {
 
 // `float32[1,64,56,56]`, or what is known of it.
-std::string type_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
+std::string type_of(const ir::Model& model, const FoundTypes& types, ir::ValueId value) {
   const ir::TensorId constant = model[value].constant;
-  ops::Type type = inference.type(value);
+  std::string text(types.text(value));
   if (constant && !model[constant].sparse) {
     const tensor::Tensor& tensor = model[constant].tensor;
-    type = ops::Type::tensor(tensor.dtype(), ops::dims_of(tensor.shape()));
+    text = ops::Type::tensor(tensor.dtype(), ops::dims_of(tensor.shape())).text();
   }
-  std::string text = type.known ? type.text() : inspect::type_text(model, model[value].type);
+  if (text.empty()) text = inspect::type_text(model, model[value].type);
   std::erase(text, ' ');
   return text;
 }
 
-results::NodePort port(const ir::Model& model, const ops::Inference& inference, const MadeScene& made,
-                       ir::ValueId value) {
+results::NodePort port(const ir::Model& model, const MadeScene& made, ir::ValueId value) {
   results::NodePort port;
   if (!value) return port;
   port.name = model.text(model[value].name);
-  port.type = type_of(model, inference, value);
+  port.type = type_of(model, made.types, value);
   port.is_constant = is_constant(model, value);
   port.value = value_number(made, value);
   return port;
 }
 
-void add_node_facts(const ir::Model& model, const ops::Inference& inference, const MadeScene& made, ir::NodeId id,
-                    results::NodeFacts& facts) {
+void add_node_facts(const ir::Model& model, const MadeScene& made, ir::NodeId id, results::NodeFacts& facts) {
   const ir::Node& node = model[id];
   facts.name = node.name;
   facts.op = model.text(node.op);
@@ -46,8 +44,8 @@ void add_node_facts(const ir::Model& model, const ops::Inference& inference, con
   for (const ir::Attribute& attribute : node.attributes) {
     facts.attributes.push_back(inspect::attribute_listing(model, attribute));
   }
-  for (const ir::Use& use : node.operands) facts.inputs.push_back(port(model, inference, made, use.value));
-  for (const ir::ValueId result : node.results) facts.outputs.push_back(port(model, inference, made, result));
+  for (const ir::Use& use : node.operands) facts.inputs.push_back(port(model, made, use.value));
+  for (const ir::ValueId result : node.results) facts.outputs.push_back(port(model, made, result));
   if (node.source.present) {
     facts.source = fmt::format("{} bytes at offset {} of the file", uint64_t{node.source.size}, node.source.offset);
   }
@@ -90,21 +88,20 @@ ir::ValueId value_of(const MadeScene& made, uint32_t number) {
   return index < made.scene_values.size() ? ir::ValueId{index} : ir::ValueId{};
 }
 
-results::NodeFacts node_facts(const ir::Model& model, const ops::Inference& inference, const MadeScene& made,
-                              uint32_t item) {
+results::NodeFacts node_facts(const ir::Model& model, const MadeScene& made, uint32_t item) {
   results::NodeFacts facts;
   const results::SceneItems& items = made.scene.items;
   facts.macs = items.macs[item];
   facts.params = items.params[item];
   facts.bytes = items.bytes[item];
   if (made.nodes[item]) {
-    add_node_facts(model, inference, made, made.nodes[item], facts);
+    add_node_facts(model, made, made.nodes[item], facts);
     return facts;
   }
   facts.name = items.names[item];
   const results::Scene& scene = made.scene;
   for (size_t i = 0; i < scene.value_producers.size(); ++i) {
-    if (scene.value_producers[i] == item) facts.outputs.push_back(port(model, inference, made, made.values[i]));
+    if (scene.value_producers[i] == item) facts.outputs.push_back(port(model, made, made.values[i]));
   }
   return facts;
 }

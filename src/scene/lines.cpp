@@ -1,6 +1,10 @@
 #include "scene/lines.h"
 
 #include <algorithm>
+#include <bit>
+#include <deque>
+#include <string>
+#include <unordered_map>
 
 #include "base/parallel.h"
 #include "layout/graph.h"
@@ -11,7 +15,9 @@ namespace {
 using results::kNoItem;
 using results::Scene;
 
-constexpr size_t kMostAtOnce = 1024;  // groups whose pictures are kept
+constexpr size_t kMostAtOnce = 1024;  // groups that are drawn beside each other
+constexpr size_t kMostKept = 4096;    // pictures that later groups may have again
+constexpr uint64_t kGrain = 32;
 
 class StrandFinder {
  public:
@@ -88,15 +94,25 @@ std::vector<Strand> StrandFinder::run() {
   return by_group();
 }
 
-// One group: its graph is made, drawn and put into the columns.
-class GroupDrawer {
+// A picture, and where its bends stand in the columns once it is put there.
+struct Drawn {
+  layout::Picture picture;
+  uint32_t bends = kNoItem;
+};
+
+// One group as a graph, to be put into the columns with a picture of it.
+class GroupGraph {
  public:
-  GroupDrawer(uint32_t group, std::span<const Strand> strands) : group_(group), strands_(strands) {}
-  void draw(const results::SceneItems& items);
-  void put_into(Scene& scene) const;
+  GroupGraph(uint32_t group, std::span<const Strand> strands) : group_(group), strands_(strands) {}
+  void make(const results::SceneItems& items);
+  const layout::Graph& graph() const { return graph_; }
+  // Numbers that tell all that a picture depends on.
+  const std::u32string& key() const { return key_; }
+  void put_into(Scene& scene, Drawn& drawn) const;
 
  private:
-  void make_graph(const results::SceneItems& items);
+  void make_key();
+  void put_lines(results::SceneLines& lines, const Drawn& drawn) const;
   uint32_t box(uint32_t item) const { return item == kNoItem ? layout::kBorder : item - first_; }
   uint32_t item(uint32_t box) const { return box == layout::kBorder ? kNoItem : box + first_; }
 
@@ -104,12 +120,13 @@ class GroupDrawer {
   std::span<const Strand> strands_;
   uint32_t first_ = 0;
   layout::Graph graph_;
+  std::u32string key_;
   std::vector<uint32_t> values_;  // by wire
-  layout::Picture picture_;
 };
 
-void GroupDrawer::make_graph(const results::SceneItems& items) {
+void GroupGraph::make(const results::SceneItems& items) {
   first_ = items.first_children[group_];
+  graph_.boxes.reserve(items.child_counts[group_]);
   for (uint32_t i = 0; i < items.child_counts[group_]; ++i) {
     graph_.boxes.push_back({items.widths[first_ + i], items.heights[first_ + i]});
   }
@@ -123,38 +140,97 @@ void GroupDrawer::make_graph(const results::SceneItems& items) {
     ++graph_.wires.back().count;
     graph_.targets.push_back(box(strands_[i].to));
   }
+  make_key();
 }
 
-void GroupDrawer::draw(const results::SceneItems& items) {
-  make_graph(items);
-  picture_ = layout::draw(graph_);
+void GroupGraph::make_key() {
+  key_.reserve(2 * graph_.boxes.size() + 2 * graph_.wires.size() + graph_.targets.size() + 1);
+  key_ += static_cast<char32_t>(graph_.boxes.size());
+  for (const layout::Box& box : graph_.boxes) {
+    key_ += std::bit_cast<char32_t>(box.width);
+    key_ += std::bit_cast<char32_t>(box.height);
+  }
+  for (const layout::Wire& wire : graph_.wires) {
+    key_ += static_cast<char32_t>(wire.from);
+    key_ += static_cast<char32_t>(wire.count);
+  }
+  for (const uint32_t target : graph_.targets) key_ += static_cast<char32_t>(target);
 }
 
-void GroupDrawer::put_into(Scene& scene) const {
-  results::SceneItems& items = scene.items;
-  items.content_widths[group_] = picture_.width;
-  items.content_heights[group_] = picture_.height;
-  for (uint32_t i = 0; i < picture_.places.size(); ++i) {
-    items.x[first_ + i] = picture_.places[i].x;
-    items.y[first_ + i] = picture_.places[i].y;
-    items.layers[first_ + i] = picture_.layers[i];
-    items.ranks[first_ + i] = picture_.ranks[i];
-  }
-  results::SceneLines& lines = scene.lines;
-  const auto bends = static_cast<uint32_t>(lines.bends_x.size());
-  for (const layout::Point& bend : picture_.bends) {
-    lines.bends_x.push_back(bend.x);
-    lines.bends_y.push_back(bend.y);
-  }
-  for (const layout::Line& line : picture_.lines) {
+void GroupGraph::put_lines(results::SceneLines& lines, const Drawn& drawn) const {
+  for (const layout::Line& line : drawn.picture.lines) {
     lines.values.push_back(values_[line.wire]);
     lines.from.push_back(item(graph_.wires[line.wire].from));
     lines.to.push_back(item(line.to));
-    lines.bend_starts.push_back(bends + line.bend_start);
+    lines.bend_starts.push_back(drawn.bends + line.bend_start);
     lines.bend_counts.push_back(static_cast<uint16_t>(std::min(line.bend_count, 0xffffu)));
   }
-  for (size_t wire = 0; wire < picture_.rails.size(); ++wire) {
-    if (picture_.rails[wire] != 0) scene.rails[values_[wire]] = 1;
+}
+
+void GroupGraph::put_into(Scene& scene, Drawn& drawn) const {
+  const layout::Picture& picture = drawn.picture;
+  results::SceneItems& items = scene.items;
+  items.content_widths[group_] = picture.width;
+  items.content_heights[group_] = picture.height;
+  for (uint32_t i = 0; i < picture.places.size(); ++i) {
+    items.x[first_ + i] = picture.places[i].x;
+    items.y[first_ + i] = picture.places[i].y;
+    items.layers[first_ + i] = picture.layers[i];
+    items.ranks[first_ + i] = picture.ranks[i];
+  }
+  if (drawn.bends == kNoItem) {
+    drawn.bends = static_cast<uint32_t>(scene.lines.bends_x.size());
+    for (const layout::Point& bend : picture.bends) {
+      scene.lines.bends_x.push_back(bend.x);
+      scene.lines.bends_y.push_back(bend.y);
+    }
+  }
+  put_lines(scene.lines, drawn);
+  for (size_t wire = 0; wire < picture.rails.size(); ++wire) {
+    if (picture.rails[wire] != 0) scene.rails[values_[wire]] = 1;
+  }
+}
+
+// Draws groups beside each other, some at a time, each different one once, and puts them into the columns in their
+// order.
+class Drawer {
+ public:
+  explicit Drawer(Scene& scene) : scene_(scene) {}
+  void add(uint32_t group, std::span<const Strand> strands);
+  void finish() { draw(); }
+
+ private:
+  void draw();
+
+  Scene& scene_;
+  std::vector<GroupGraph> graphs_;
+  std::unordered_map<std::u32string, uint32_t> known_;  // pictures, by all that they depend on
+  std::deque<Drawn> drawn_;
+};
+
+void Drawer::add(uint32_t group, std::span<const Strand> strands) {
+  graphs_.emplace_back(group, strands);
+  if (graphs_.size() == kMostAtOnce) draw();
+}
+
+void Drawer::draw() {
+  parallel_for(graphs_.size(), kGrain, [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i) graphs_[i].make(scene_.items);
+  });
+  std::vector<uint32_t> pictures;                              // by graph
+  std::vector<std::pair<const layout::Graph*, Drawn*>> fresh;  // not known yet
+  for (const GroupGraph& graph : graphs_) {
+    const auto [entry, is_new] = known_.try_emplace(graph.key(), static_cast<uint32_t>(drawn_.size()));
+    if (is_new) fresh.emplace_back(&graph.graph(), &drawn_.emplace_back());
+    pictures.push_back(entry->second);
+  }
+  parallel_for(fresh.size(), 1,
+               [&](uint64_t begin, uint64_t) { fresh[begin].second->picture = layout::draw(*fresh[begin].first); });
+  for (size_t i = 0; i < graphs_.size(); ++i) graphs_[i].put_into(scene_, drawn_[pictures[i]]);
+  graphs_.clear();
+  if (drawn_.size() > kMostKept) {
+    known_.clear();
+    drawn_.clear();
   }
 }
 
@@ -162,24 +238,17 @@ void GroupDrawer::put_into(Scene& scene) const {
 
 std::vector<Strand> find_strands(const Scene& scene) { return StrandFinder(scene).run(); }
 
-// Groups are drawn beside each other, some at a time, and put into the columns in their order.
 void draw_groups(Scene& scene) {
   const std::vector<Strand> strands = find_strands(scene);
-  std::vector<GroupDrawer> drawers;
-  const auto draw = [&] {
-    parallel_for(drawers.size(), 1, [&](uint64_t begin, uint64_t) { drawers[begin].draw(scene.items); });
-    for (const GroupDrawer& drawer : drawers) drawer.put_into(scene);
-    drawers.clear();
-  };
+  Drawer drawer(scene);
   size_t at = 0;
   for (uint32_t group = 0; group < scene.items.size(); ++group) {
     const size_t begin = at;
     while (at < strands.size() && strands[at].group == group) ++at;
     if (scene.items.child_counts[group] == 0) continue;
-    drawers.emplace_back(group, std::span(strands).subspan(begin, at - begin));
-    if (drawers.size() == kMostAtOnce) draw();
+    drawer.add(group, std::span(strands).subspan(begin, at - begin));
   }
-  draw();
+  drawer.finish();
 }
 
 }  // namespace assay::scene

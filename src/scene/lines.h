@@ -17,7 +17,7 @@ struct Strand {
 // group that holds both, and one from or to the border in each group below it.
 std::vector<Strand> find_strands(const results::Scene& scene);
 
-// Draws each group, with all of its children closed.
+// Draws each group, with all of its children closed. Groups whose pictures are the same share their bends.
 void draw_groups(results::Scene& scene);
 
 }  // namespace assay::scene

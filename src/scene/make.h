@@ -6,6 +6,7 @@
 
 #include "ops/inference.h"
 #include "results/scene.h"
+#include "scene/found_types.h"
 #include "scene/tree.h"
 
 namespace assay::scene {
@@ -19,14 +20,21 @@ struct MadeScene {
   std::vector<ir::ValueId> values;     // by value of the scene
   std::vector<uint32_t> item_of_node;  // by node id; kNoItem: it is a constant
   std::vector<uint32_t> scene_values;  // by value id; kNoItem: a constant
+  FoundTypes types;
 };
 
-// The boxes of a model in boxes. It looks at no types, so that inference can run beside it.
+// The boxes of a model in boxes.
 Tree grouped_tree(const ir::Model& model);
-// The boxes, lines and places of a model; `inference` is of it and has run, `tree` is its grouped_tree().
-MadeScene make_scene(const ir::Model& model, const ops::Inference& inference, Tree tree);
+// The boxes, lines and places of a model; `tree` is its grouped_tree(). Neither looks at types, so that inference can
+// run beside them.
+MadeScene make_boxes(const ir::Model& model, Tree tree);
+// Adds what is known of types, and what follows from it: costs, texts of constants.
+void add_types(const ir::Model& model, FoundTypes types, MadeScene& made);
+// All of it; `inference` is of the model and has run.
 inline MadeScene make_scene(const ir::Model& model, const ops::Inference& inference) {
-  return make_scene(model, inference, grouped_tree(model));
+  MadeScene made = make_boxes(model, grouped_tree(model));
+  add_types(model, find_types(model, inference), made);
+  return made;
 }
 
 // Numbers of values as facts name them: those of the scene, behind them the constants.
@@ -35,8 +43,7 @@ uint32_t value_number(const MadeScene& made, ir::ValueId value);
 ir::ValueId value_of(const MadeScene& made, uint32_t number);
 
 // Facts of one box of it.
-results::NodeFacts node_facts(const ir::Model& model, const ops::Inference& inference, const MadeScene& made,
-                              uint32_t item);
+results::NodeFacts node_facts(const ir::Model& model, const MadeScene& made, uint32_t item);
 
 // True if the node has an attribute with that in its name (in lower case) and, unless `text` is empty, with that text;
 // or, without a text, documentation in which the name stands.

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
@@ -7,6 +8,7 @@
 #include "onnx/text.h"
 #include "scene/make.h"
 #include "scene/own_functions.h"
+#include "tensor/elements.h"
 
 namespace assay::scene {
 namespace {
@@ -103,6 +105,45 @@ TEST(Scene, groups_from_names) {
   EXPECT_EQ(between, 1u);
   EXPECT_EQ(out, 1u);
   EXPECT_EQ(in, 1u);
+}
+
+TEST(Scene, groups_with_the_same_picture_share_its_bends) {
+  const Made made(
+      model_of("[\"/a/r\"] p = Relu(x) [\"/a/n\"] q = Neg(p) [\"/a/s\"] s = Add(p, q) "
+               "[\"/b/r\"] t = Relu(s) [\"/b/n\"] u = Neg(t) [\"/b/s\"] v = Add(t, u) "
+               "[\"/c/r\"] a = Relu(v) [\"/c/longer\"] b = Neg(a) [\"/c/s\"] y = Add(a, b)"));
+  expect_whole(made.made.scene);
+  const results::SceneLines& lines = made.made.scene.lines;
+  std::map<std::string, uint32_t> starts;  // of the line that passes a layer, by its end
+  for (size_t i = 0; i < lines.values.size(); ++i) {
+    const bool is_inside = lines.from[i] != kNoItem && lines.to[i] != kNoItem;
+    if (is_inside && lines.bend_counts[i] == 1)
+      starts[std::string(made.items().names[lines.to[i]])] = lines.bend_starts[i];
+  }
+  ASSERT_EQ(starts.size(), 3u);
+  EXPECT_EQ(starts["/a/s"], starts["/b/s"]);
+  EXPECT_NE(starts["/a/s"], starts["/c/s"]) << "a box of another width";
+  EXPECT_EQ(made.items().x[made.item("/a/n")], made.items().x[made.item("/b/n")]);
+  EXPECT_NE(made.items().widths[made.item("/a/n")], made.items().widths[made.item("/c/longer")]);
+}
+
+TEST(Scene, types_and_constants_are_known_without_the_inference) {
+  const Made made(
+      fmt::format("{}net (float[2,3] x) => (y) {{ s = Constant <value_ints = [2,3]> () [\"add\"] t = Add(s, s) "
+                  "[\"fill\"] y = ConstantOfShape(t) }}",
+                  kHead));
+  const FoundTypes& types = made.made.types;
+  std::map<std::string, std::vector<double>> folded;
+  for (const auto& [value, tensor] : types.folded) {
+    folded[std::string(made.model.text(made.model[value].name))] = tensor::load_elements<double>(tensor);
+  }
+  EXPECT_EQ(folded["s"], (std::vector<double>{2, 3}));
+  EXPECT_EQ(folded["t"], (std::vector<double>{4, 6}));
+  const results::NodeFacts facts = node_facts(made.model, made.made, made.item("fill"));
+  EXPECT_EQ(facts.inputs[0].type, "int64[2]");
+  EXPECT_EQ(facts.outputs[0].type, "float32[4,6]");
+  EXPECT_EQ(made.items().flags[made.item("add")] & results::kIsClutter, results::kIsClutter);
+  EXPECT_EQ(made.items().flags[made.item("fill")] & results::kIsClutter, 0);
 }
 
 TEST(Scene, a_node_without_scope_joins_its_neighbours) {
@@ -237,7 +278,7 @@ TEST(Scene, hostile_names) {
 
 TEST(Scene, numbers_of_values_go_on_with_constants) {
   const Made made(model_of("[\"add\"] y = Add(x, w)"));
-  const results::NodeFacts facts = node_facts(made.model, made.inference, made.made, made.item("add"));
+  const results::NodeFacts facts = node_facts(made.model, made.made, made.item("add"));
   ASSERT_EQ(facts.inputs.size(), 2u);
   EXPECT_FALSE(facts.inputs[0].is_constant);
   EXPECT_TRUE(facts.inputs[1].is_constant);

@@ -179,21 +179,30 @@ void Grouping::adopt(uint32_t entry) {
 
 // A group of one node is that node; a group of one group is both, with both names.
 void Grouping::drop_small_groups() {
-  std::vector<std::vector<uint32_t>> children = tree_.children();
+  struct Kept {
+    uint32_t count = 0;
+    uint64_t sum = 0;  // of the children's numbers: the child where there is one
+  };
+  std::vector<Kept> kept(tree_.entries.size());
+  for (uint32_t i = 1; i < tree_.entries.size(); ++i) {
+    Kept& group = kept[tree_.entries[i].parent];
+    ++group.count;
+    group.sum += i;
+  }
   for (auto group = static_cast<uint32_t>(tree_.entries.size()); group-- > first_group_;) {
     Entry& entry = tree_.entries[group];
-    std::vector<uint32_t> kept;
-    for (const uint32_t child : children[group]) {
-      if (!tree_.entries[child].is_dropped) kept.push_back(child);
-    }
-    if (kept.size() > 1) continue;
+    if (kept[group].count > 1) continue;
     entry.is_dropped = true;
-    if (kept.empty()) continue;
-    Entry& child = tree_.entries[kept.front()];
+    Kept& around = kept[entry.parent];
+    around.sum += kept[group].sum - group;  // the child, if there is one, in the place of the group
+    if (kept[group].count == 0) {
+      --around.count;
+      continue;
+    }
+    const auto only = static_cast<uint32_t>(kept[group].sum);
+    Entry& child = tree_.entries[only];
     child.parent = entry.parent;
-    if (kept.front() >= first_group_)
-      child.label = tree_.keep(std::string(entry.label) + "/" + std::string(child.label));
-    children[entry.parent].push_back(kept.front());
+    if (only >= first_group_) child.label = tree_.keep(std::string(entry.label) + "/" + std::string(child.label));
   }
 }
 

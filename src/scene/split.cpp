@@ -24,18 +24,19 @@ class Splitter {
   void run();
 
  private:
-  using Children = std::vector<uint32_t>;
+  using List = std::vector<uint32_t>;
 
-  void hash_all(const std::vector<Children>& children);
-  uint64_t hash_of(const Entry& entry, const Children& children) const;
+  void hash_all(const Children& children);
+  uint64_t hash_of(const Entry& entry, std::span<const uint32_t> children) const;
   void count_living();
-  void split(uint32_t group, const Children& children);
-  Children group_repeats(uint32_t group, const Children& children);
-  void add_occurrences(uint32_t group, const Children& children, const match::Repeat& repeat, char letter,
+  void split(uint32_t group, std::span<const uint32_t> children);
+  void split_added();
+  List group_repeats(uint32_t group, const List& children);
+  void add_occurrences(uint32_t group, const List& children, const match::Repeat& repeat, char letter,
                        std::vector<uint32_t>& taken);
   uint32_t add_group(uint32_t parent, ItemKind kind, std::string label, std::span<const uint32_t> children);
-  Children cut(uint32_t group, const Children& children);
-  size_t end_of_piece(const Children& children, size_t begin) const;
+  List cut(uint32_t group, const List& children);
+  size_t end_of_piece(const List& children, size_t begin) const;
   uint32_t living_behind(uint32_t entry) const {
     const uint32_t last = tree_.entries[entry].last;
     return last < living_.size() ? living_[last] : 0;
@@ -47,10 +48,10 @@ class Splitter {
   Tree& tree_;
   std::vector<uint64_t> hashes_;  // by entry
   std::vector<uint32_t> living_;  // by order: values that are needed behind that node
-  std::vector<std::pair<uint32_t, Children>> pending_;
+  std::vector<std::pair<uint32_t, List>> pending_;
 };
 
-uint64_t Splitter::hash_of(const Entry& entry, const Children& children) const {
+uint64_t Splitter::hash_of(const Entry& entry, std::span<const uint32_t> children) const {
   uint64_t hash = static_cast<uint64_t>(entry.kind == ItemKind::repeat ? ItemKind::group : entry.kind);
   if (entry.node) {
     const ir::Node& node = model_[entry.node];
@@ -69,11 +70,13 @@ uint64_t Splitter::hash_of(const Entry& entry, const Children& children) const {
   return hash;
 }
 
-void Splitter::hash_all(const std::vector<Children>& children) {
+void Splitter::hash_all(const Children& children) {
   hashes_.assign(tree_.entries.size(), 0);
-  std::vector<uint32_t> order = {0};
+  List order = {0};
+  order.reserve(children.items.size() + 1);
   for (size_t i = 0; i < order.size(); ++i) {
-    order.insert(order.end(), children[order[i]].begin(), children[order[i]].end());
+    const std::span<const uint32_t> list = children[order[i]];
+    order.insert(order.end(), list.begin(), list.end());
   }
   for (size_t i = order.size(); i-- > 0;) {
     hashes_[order[i]] = hash_of(tree_.entries[order[i]], children[order[i]]);
@@ -117,19 +120,18 @@ uint32_t Splitter::add_group(uint32_t parent, ItemKind kind, std::string label, 
     tree_.entries[child].parent = group;
     entry.last = std::max(entry.last, tree_.entries[child].last);
   }
-  const Children list(children.begin(), children.end());
-  hashes_.push_back(hash_of(entry, list));
-  pending_.emplace_back(group, list);
+  hashes_.push_back(hash_of(entry, children));
+  pending_.emplace_back(group, List(children.begin(), children.end()));
   return group;
 }
 
 // Occurrences that follow each other become a group of groups.
-void Splitter::add_occurrences(uint32_t group, const Children& children, const match::Repeat& repeat, char letter,
+void Splitter::add_occurrences(uint32_t group, const List& children, const match::Repeat& repeat, char letter,
                                std::vector<uint32_t>& taken) {
   for (size_t i = 0; i < repeat.starts.size();) {
     size_t end = i + 1;
     while (end < repeat.starts.size() && repeat.starts[end] == repeat.starts[end - 1] + repeat.length) ++end;
-    Children parts;
+    List parts;
     for (size_t k = i; k < end; ++k) {
       parts.push_back(add_group(group, ItemKind::group, fmt::format("block {}{}", letter, k + 1),
                                 std::span(children).subspan(repeat.starts[k], repeat.length)));
@@ -144,7 +146,7 @@ void Splitter::add_occurrences(uint32_t group, const Children& children, const m
 }
 
 // Equal parts become groups; gives the children that are left, and these groups.
-Splitter::Children Splitter::group_repeats(uint32_t group, const Children& children) {
+Splitter::List Splitter::group_repeats(uint32_t group, const List& children) {
   std::unordered_map<uint64_t, uint32_t> known;
   std::vector<uint32_t> classes;
   for (const uint32_t child : children) {
@@ -157,7 +159,7 @@ Splitter::Children Splitter::group_repeats(uint32_t group, const Children& child
   for (const match::Repeat& repeat : choose_repeats(classes, living)) {
     add_occurrences(group, children, repeat, letter++, taken);
   }
-  Children left;
+  List left;
   for (size_t i = 0; i < children.size(); ++i) {
     const uint32_t item = taken[i] == kNoItem ? children[i] : taken[i];
     if (left.empty() || left.back() != item) left.push_back(item);
@@ -166,7 +168,7 @@ Splitter::Children Splitter::group_repeats(uint32_t group, const Children& child
 }
 
 // The place near the middle of the window behind which fewest values are needed.
-size_t Splitter::end_of_piece(const Children& children, size_t begin) const {
+size_t Splitter::end_of_piece(const List& children, size_t begin) const {
   if (children.size() - begin <= kMostPiece) return children.size();
   size_t best = begin + kLeastPiece;
   const auto cost = [&](size_t end) {
@@ -179,8 +181,8 @@ size_t Splitter::end_of_piece(const Children& children, size_t begin) const {
   return best;
 }
 
-Splitter::Children Splitter::cut(uint32_t group, const Children& children) {
-  Children pieces;
+Splitter::List Splitter::cut(uint32_t group, const List& children) {
+  List pieces;
   for (size_t begin = 0; begin < children.size();) {
     const size_t end = end_of_piece(children, begin);
     const std::span<const uint32_t> piece = std::span(children).subspan(begin, end - begin);
@@ -196,8 +198,8 @@ Splitter::Children Splitter::cut(uint32_t group, const Children& children) {
   return pieces;
 }
 
-void Splitter::split(uint32_t group, const Children& all) {
-  Children children;
+void Splitter::split(uint32_t group, std::span<const uint32_t> all) {
+  List children;
   for (const uint32_t child : all) {
     const ItemKind kind = tree_.entries[child].kind;
     if (kind != ItemKind::input && kind != ItemKind::output) children.push_back(child);
@@ -206,6 +208,14 @@ void Splitter::split(uint32_t group, const Children& all) {
     children = group_repeats(group, children);
   }
   while (children.size() > kMostChildren) children = cut(group, children);
+}
+
+void Splitter::split_added() {
+  while (!pending_.empty()) {
+    const auto [group, list] = std::move(pending_.back());
+    pending_.pop_back();
+    split(group, list);
+  }
 }
 
 void Splitter::number_repeats() {
@@ -224,16 +234,13 @@ void Splitter::number_repeats() {
 
 void Splitter::run() {
   tree_.set_orders();
-  const std::vector<Children> children = tree_.children();
+  const Children children = tree_.children();
   hash_all(children);
   count_living();
-  for (uint32_t i = 0; i < children.size(); ++i) {
-    if (!children[i].empty() && !tree_.entries[i].node) pending_.emplace_back(i, children[i]);
-  }
-  while (!pending_.empty()) {
-    const auto [group, list] = std::move(pending_.back());
-    pending_.pop_back();
-    split(group, list);
+  for (size_t i = children.size(); i-- > 0;) {
+    if (children[i].empty() || tree_.entries[i].node) continue;
+    split(static_cast<uint32_t>(i), children[i]);
+    split_added();
   }
   tree_.set_orders();
   number_repeats();

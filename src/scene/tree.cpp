@@ -179,10 +179,17 @@ void Tree::set_orders() {
   }
 }
 
-std::vector<std::vector<uint32_t>> Tree::children() const {
-  std::vector<std::vector<uint32_t>> result(entries.size());
+Children Tree::children() const {
+  Children result;
+  result.first.assign(entries.size() + 1, 0);
   for (uint32_t i = 1; i < entries.size(); ++i) {
-    if (!entries[i].is_dropped) result[entries[i].parent].push_back(i);
+    if (!entries[i].is_dropped) ++result.first[entries[i].parent + 1];
+  }
+  for (size_t i = 1; i < result.first.size(); ++i) result.first[i] += result.first[i - 1];
+  result.items.resize(result.first.back());
+  std::vector<uint32_t> next(result.first.begin(), result.first.end() - 1);
+  for (uint32_t i = 1; i < entries.size(); ++i) {
+    if (!entries[i].is_dropped) result.items[next[entries[i].parent]++] = i;
   }
   // Inputs first, outputs last, the rest by order.
   const auto key = [&](uint32_t item) {
@@ -190,7 +197,8 @@ std::vector<std::vector<uint32_t>> Tree::children() const {
     const int side = entry.kind == ItemKind::input ? 0 : entry.kind == ItemKind::output ? 2 : 1;
     return std::tuple(side, entry.order, item);
   };
-  for (std::vector<uint32_t>& list : result) {
+  for (size_t i = 0; i < entries.size(); ++i) {
+    const std::span list = std::span(result.items).subspan(result.first[i], result.first[i + 1] - result.first[i]);
     if (!std::ranges::is_sorted(list, {}, key)) std::ranges::sort(list, {}, key);
   }
   return result;

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -28,6 +29,17 @@ struct Entry {
   bool is_dropped = false;
 };
 
+// The children of each entry, in order, one list behind the other.
+struct Children {
+  std::vector<uint32_t> first;  // by entry, and the end
+  std::vector<uint32_t> items;
+
+  size_t size() const { return first.size() - 1; }
+  std::span<const uint32_t> operator[](size_t entry) const {
+    return std::span(items).subspan(first[entry], first[entry + 1] - first[entry]);
+  }
+};
+
 // Boxes in boxes; the first one is the whole model.
 class Tree {
  public:
@@ -38,8 +50,7 @@ class Tree {
 
   uint32_t add(uint32_t parent, ItemKind kind, std::string_view label = {});
   std::string_view keep(std::string text) { return texts_.emplace_back(std::move(text)); }
-  // The children of each entry, in order.
-  std::vector<std::vector<uint32_t>> children() const;
+  Children children() const;
   // Sets the orders of groups from those of their nodes.
   void set_orders();
 

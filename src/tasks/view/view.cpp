@@ -32,15 +32,16 @@ struct Shown {
       : loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {
     scene::give_calls_their_functions(loaded.model);
     const ir::Model& model = loaded.model;
-    std::future<scene::Tree> tree = std::async(std::launch::async, [&model] { return scene::grouped_tree(model); });
-    inference = infer_types(loaded);
+    std::future<scene::MadeScene> boxes =
+        std::async(std::launch::async, [&model] { return scene::make_boxes(model, scene::grouped_tree(model)); });
+    scene::FoundTypes types = scene::find_types(model, *infer_types(loaded));
     tell_findings(loaded.findings, observer);
-    made = scene::make_scene(model, *inference, tree.get());
+    made = boxes.get();
+    scene::add_types(model, std::move(types), made);
     made.scene.file = source.path;
   }
 
   LoadedModel loaded;
-  std::unique_ptr<ops::Inference> inference;
   scene::MadeScene made;
 };
 
@@ -113,7 +114,8 @@ ir::ValueId View::Impl::value_of(size_t scene, uint32_t number) const {
 const tensor::Tensor* View::Impl::constant(const Shown& shown, ir::ValueId value) const {
   const ir::Model& model = shown.loaded.model;
   if (const ir::TensorId id = model[value].constant) return model[id].sparse ? nullptr : &model[id].tensor;
-  return shown.inference->constant(value);
+  const auto folded = shown.made.types.folded.find(value);
+  return folded == shown.made.types.folded.end() ? nullptr : &folded->second;
 }
 
 std::vector<std::pair<std::string, const tensor::Tensor*>> View::Impl::all_sides(size_t scene,
@@ -251,7 +253,7 @@ results::NodeFacts View::node(size_t scene, uint32_t item) const {
   const std::scoped_lock lock(impl_->mutex);
   const Shown& shown = impl_->shown(scene);
   if (item >= shown.made.nodes.size()) fail(ErrorCode::usage, "there is no box {}", item);
-  return scene::node_facts(shown.loaded.model, *shown.inference, shown.made, item);
+  return scene::node_facts(shown.loaded.model, shown.made, item);
 }
 
 results::ValueFacts View::value(size_t scene, uint32_t number) const {
