@@ -15,10 +15,10 @@ namespace {
 constexpr size_t kLeastPacked = 4096;
 constexpr size_t kMostPacked = 4U << 20U;
 
+constexpr std::string_view kPolicy =
+    "img-src 'self' data: blob:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'";
 constexpr std::string_view kHeaders =
-    "Content-Security-Policy: default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data: blob:; "
-    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
-    "require-trusted-types-for 'script'\r\n"
     "X-Content-Type-Options: nosniff\r\n"
     "Referrer-Policy: no-referrer\r\n"
     "Cache-Control: no-store\r\n"
@@ -100,9 +100,11 @@ void pack(const Request& request, Reply& reply) {
 
 std::string head_of(const Request& request, const Reply& reply) {
   const bool keeps_alive = request.keeps_alive && reply.status < 400 && !reply.stream;
-  std::string head =
-      fmt::format("HTTP/1.1 {} {}\r\nContent-Type: {}; charset=utf-8\r\n{}Connection: {}\r\n", reply.status,
-                  words_of(reply.status), reply.type, kHeaders, keeps_alive ? "keep-alive" : "close");
+  std::string head = fmt::format(
+      "HTTP/1.1 {} {}\r\nContent-Type: {}; charset=utf-8\r\nContent-Security-Policy: default-src 'none'; {}{}\r\n"
+      "{}Connection: {}\r\n",
+      reply.status, words_of(reply.status), reply.type, reply.sources, kPolicy, kHeaders,
+      keeps_alive ? "keep-alive" : "close");
   if (reply.stream) return head + "Transfer-Encoding: chunked\r\n\r\n";
   if (reply.is_packed) head += "Content-Encoding: gzip\r\n";
   return head + fmt::format("Content-Length: {}\r\n\r\n", reply.body.size());

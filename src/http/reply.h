@@ -21,6 +21,7 @@ struct Reply {
   std::string type = "application/json";
   std::string body;
   bool is_packed = false;
+  std::string sources;                  // of a page's policy: scripts and styles that may run; empty: none
   std::function<void(Stream&)> stream;  // set: instead of a body
 };
 

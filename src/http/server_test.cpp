@@ -42,6 +42,7 @@ Reply handle(const Request& request) {
     fail(ErrorCode::usage, "no such thing");
   } else {
     reply.body = request.method + " " + request.path + " " + request.body;
+    if (request.path == "/page") reply.sources = "script-src 'sha256-x'; ";
   }
   return reply;
 }
@@ -110,11 +111,13 @@ TEST(Server, answers_with_all_headers) {
   const std::string reply = ask(server.port(), request("/api/a%20b?c=d", good()));
   EXPECT_EQ(line_of(reply), "HTTP/1.1 200 OK");
   EXPECT_TRUE(reply.ends_with("\r\n\r\nGET /api/a b ")) << reply;
-  for (const char* header : {"Content-Security-Policy: default-src 'none'; script-src 'self'", "nosniff", "no-referrer",
+  for (const char* header : {"Content-Security-Policy: default-src 'none'; img-src", "nosniff", "no-referrer",
                              "no-store", "frame-ancestors 'none'", "Cross-Origin-Resource-Policy: same-origin",
                              "Cross-Origin-Opener-Policy: same-origin-allow-popups"}) {
     EXPECT_NE(reply.find(header), std::string::npos) << header;
   }
+  const std::string page = ask(server.port(), request("/page", good()));
+  EXPECT_NE(page.find("default-src 'none'; script-src 'sha256-x'; img-src"), std::string::npos) << page;
 }
 
 TEST(Server, refuses_what_is_not_its_page) {

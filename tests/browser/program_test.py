@@ -76,6 +76,15 @@ class ProgramTest(unittest.TestCase):
         self.page.open((self.folder / "page.html").as_uri())
         self.assertEqual(self.page.evaluate("assay.dump()"), served)
 
+    def test_the_scene_is_asked_for_once_and_before_the_script_runs(self):
+        with self.served("m.onnxtxt", "n.onnxtxt") as address:
+            self.page.open(address)
+            asked = self.page.evaluate("performance.getEntriesByType('resource').map((entry) => new URL(entry.name).pathname)")
+            self.assertEqual(asked[:2], ["/api/subject", "/api/scene/0"])
+            self.assertEqual([path for path in asked if path.startswith("/api/scene")], ["/api/scene/0", "/api/scene/1"])
+            self.assertNotIn("/page.js", asked)
+            self.assertGreater(self.page.evaluate("assay.app.pictured"), 0)
+
     def test_difference(self):
         self.assertEqual(self.run_assay("view", "m.onnxtxt", "n.onnxtxt", "-o", "both.html").returncode, 0)
         self.page.open((self.folder / "both.html").as_uri())

@@ -16,7 +16,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 PAGE = ROOT / "src" / "report" / "view"
 TOKEN = "0123456789abcdef0123456789abcdef"
 SHARED = "default-src 'none'; img-src {self}data: blob:; base-uri 'none'; form-action 'none'; require-trusted-types-for 'script'"
-POLICY = SHARED.format(self="'self' ") + "; script-src 'self'; style-src 'self'; connect-src 'self'; frame-ancestors 'none'"
+POLICY = SHARED.format(self="'self' ") + "; connect-src 'self'; frame-ancestors 'none'"
 
 
 def bundled(folder):
@@ -25,6 +25,18 @@ def bundled(folder):
     if done.returncode:
         raise SystemExit(done.stderr)
     return script.read_text()
+
+
+def digest(text):
+    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
+
+
+def served(script):
+    """The page as the program serves it, and the words of its policy."""
+    early, style = (PAGE / "early.js").read_text(), (PAGE / "page.css").read_text()
+    shell = (PAGE / "shell.html").read_text().replace("@STYLE@", f"<script>{early}</script><style>{style}</style>")
+    page = shell.replace("@DATA@", "").replace("@SCRIPT@", f"<script>{script}</script>")
+    return page, f"; script-src {digest(early)} {digest(script)}; style-src {digest(style)}"
 
 
 class Subject:
@@ -46,9 +58,7 @@ class Subject:
     def exported(self, script):
         """One file, as the program writes it."""
         style = (PAGE / "page.css").read_text()
-        def sha(text):
-            return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-        policy = SHARED.format(self="") + f"; script-src {sha(script)}; style-src {sha(style)}"
+        policy = SHARED.format(self="") + f"; script-src {digest(script)}; style-src {digest(style)}"
         def packed(name, data):
             return f'<script type="application/x-assay" id="{name}">{base64.b64encode(gzip.compress(data, mtime=0)).decode()}</script>\n'
         data = "".join(packed(f"scene/{i}", scene) for i, scene in enumerate(self.scenes))
@@ -66,9 +76,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def log_message(self, *_):
         pass
 
-    def reply(self, body, kind="application/json", status=200):
+    def reply(self, body, kind="application/json", status=200, sources=""):
         self.send_response(status)
-        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Content-Security-Policy", POLICY), ("X-Content-Type-Options", "nosniff"),
+        for name, value in (("Content-Type", kind), ("Content-Length", str(len(body))), ("Content-Security-Policy", POLICY + sources), ("X-Content-Type-Options", "nosniff"),
                             ("Referrer-Policy", "no-referrer"), ("Cache-Control", "no-store"), ("Cross-Origin-Resource-Policy", "same-origin")):
             self.send_header(name, value)
         self.end_headers()
@@ -77,12 +87,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
         path, _, query = self.path.partition("?")
         if path == "/":
-            shell = (PAGE / "shell.html").read_text().replace("@STYLE@", '<link rel="stylesheet" href="/page.css">')
-            self.reply(shell.replace("@DATA@", "").replace("@SCRIPT@", '<script src="/page.js" defer></script>').encode(), "text/html; charset=utf-8")
-        elif path == "/page.js":
-            self.reply(self.server.script.encode(), "text/javascript; charset=utf-8")
-        elif path == "/page.css":
-            self.reply((PAGE / "page.css").read_bytes(), "text/css; charset=utf-8")
+            page, sources = served(self.server.script)
+            self.reply(page.encode(), "text/html; charset=utf-8", sources=sources)
         elif self.headers.get("X-Assay-Token") != TOKEN:
             self.reply(b"no token", "text/plain", 403)
         else:

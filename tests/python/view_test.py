@@ -35,7 +35,7 @@ def test_a_page_is_served_until_it_is_closed():
         address = view.open(browser=False)
         assert address == view.address and "#token=" in address
         with urllib.request.urlopen(address.split("#")[0]) as reply:
-            assert b"page.js" in reply.read()
+            assert b"<script>" in reply.read()
     assert view.address is None
     with checks.raises(OSError, ""):
         urllib.request.urlopen(address.split("#")[0])

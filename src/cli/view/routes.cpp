@@ -70,10 +70,10 @@ http::Reply ViewRoutes::reply(const http::Request& request) {
   const Parts parts = request.parts();
   if (!parts.empty() && parts[0] == "api") return api(request, parts);
   if (request.method != "GET") return http::refusal(405, "only GET is understood here");
-  if (parts.empty()) return body_of(report::served_page(), "text/html");
-  if (request.path == "/page.js") return body_of(std::string(report::view_script()), "text/javascript");
-  if (request.path == "/page.css") return body_of(std::string(report::view_styles()), "text/css");
-  return not_found();
+  if (!parts.empty()) return not_found();
+  http::Reply page = body_of(report::served_page(), "text/html");
+  page.sources = report::served_sources();
+  return page;
 }
 
 http::Reply ViewRoutes::api(const http::Request& request, const Parts& parts) {

@@ -59,10 +59,12 @@ bool holds(const http::Reply& reply, std::string_view text) { return reply.body.
 TEST_F(Routes, the_shell_holds_no_data) {
   const http::Reply page = get("/");
   EXPECT_EQ(page.type, "text/html");
-  EXPECT_FALSE(holds(page, "Softmax"));
-  EXPECT_FALSE(holds(page, "@"));
-  EXPECT_EQ(get("/page.js").type, "text/javascript");
-  EXPECT_EQ(get("/page.css").type, "text/css");
+  for (const char* text : {"net.onnxtxt", "application/x-assay", "@STYLE@", "@DATA@", "@SCRIPT@"}) {
+    EXPECT_FALSE(holds(page, text)) << text;
+  }
+  EXPECT_TRUE(holds(page, "assayEarly"));
+  EXPECT_TRUE(page.sources.starts_with("script-src 'sha256-")) << page.sources;
+  EXPECT_EQ(page.sources.find("'self'"), std::string::npos) << page.sources;
   for (const char* path : {"/nothing", "/etc/passwd", "/..", "/api", "/api/scene", "/api/scene/0/1", "/api/x/1"}) {
     EXPECT_EQ(get(path).status, 404) << path;
   }

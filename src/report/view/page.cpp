@@ -11,8 +11,9 @@
 
 namespace assay::report {
 
-std::string_view view_shell();  // embedded, as the two below
+std::string_view view_shell();  // embedded, as those below
 std::string_view view_styles();
+std::string_view view_early();
 std::string_view view_script();
 
 namespace {
@@ -42,6 +43,10 @@ std::string policy() {
       digest(view_script()), digest(view_styles()));
 }
 
+std::string script_element(std::string_view script) { return fmt::format("<script>{}</script>", script); }
+
+std::string style_element() { return fmt::format("<style>{}</style>", view_styles()); }
+
 // A script element that no browser runs.
 std::string data_element(std::string_view id, std::string_view content) {
   const std::string bytes = gzip(content, 6);
@@ -52,15 +57,19 @@ std::string data_element(std::string_view id, std::string_view content) {
 }  // namespace
 
 std::string served_page() {
-  return filled("<link rel=\"stylesheet\" href=\"/page.css\">", "", "<script src=\"/page.js\"></script>");
+  return filled(script_element(view_early()) + style_element(), "", script_element(view_script()));
+}
+
+std::string served_sources() {
+  return fmt::format("script-src {} {}; style-src {}; ", digest(view_early()), digest(view_script()),
+                     digest(view_styles()));
 }
 
 std::string exported_page(const ExportedPage& page) {
   std::string data;
   for (const auto& [id, content] : page.containers) data += data_element(id, content);
   for (const auto& [id, content] : page.documents) data += data_element(id, content);
-  return filled(policy() + "<style>" + std::string(view_styles()) + "</style>", data,
-                "<script>" + std::string(view_script()) + "</script>");
+  return filled(policy() + style_element(), data, script_element(view_script()));
 }
 
 }  // namespace assay::report

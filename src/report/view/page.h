@@ -9,11 +9,10 @@
 
 namespace assay::report {
 
-// The page as it is served: it loads /page.css and /page.js, and no data stands in it.
+// The page as it is served: no data stands in it. It asks for the first scene before it reads its own script.
 std::string served_page();
-// Both files.
-std::string_view view_styles();
-std::string_view view_script();
+// Words for its policy, by which no scripts and styles but its own are obeyed.
+std::string served_sources();
 
 // A page that holds all it shows and works offline; only its own script runs in it. `containers` and `documents` by the
 // ids that the page knows, as `scene/0` and `subject`.

@@ -40,14 +40,15 @@ export class App {
     this.hits = null;
     this.hitText = "";
     this.problems = [];
+    this.pictured = 0;
   }
 
   async start() {
     startTheme();
     this.subject = await this.source.subject();
-    for (let i = 0; i < this.subject.scenes.length; i++) {
-      const scene = new Scene(await this.source.scene(i), i, this.subject.scenes[i]);
-      this.stages.push(new Stage(scene, () => this.request()));
+    const containers = await Promise.all(this.subject.scenes.map((_, i) => this.source.scene(i)));
+    for (const [i, container] of containers.entries()) {
+      this.stages.push(new Stage(new Scene(container, i, this.subject.scenes[i]), () => this.request()));
     }
     this.stage = this.stages[0];
     for (const stage of this.stages) stage.search = new Search(stage.scene, this.source, () => this.overlays);
@@ -61,13 +62,7 @@ export class App {
     this.tasks = new Tasks(this);
     this.steps = new Steps(this);
     this.header = new Header(this);
-    this.graph.layout();
-    for (const stage of this.stages) {
-      stage.openFirst();
-      stage.firstView();
-    }
-    this.graph.request();
-    this.started = performance.now();
+    await this.showFirst();
     await this.loadOverlays();
     listenToKeys(this);
     onTheme(() => this.recolor());
@@ -79,6 +74,18 @@ export class App {
     this.panel.show();
     this.link.ready = true;
     this.tasks.listen();
+  }
+
+  /** Draws the graph before what is around it is filled; `pictured` is when it could be seen. */
+  async showFirst() {
+    this.graph.layout();
+    for (const stage of this.stages) {
+      stage.openFirst();
+      stage.firstView();
+    }
+    this.graph.draw();
+    if (!document.hidden) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    this.pictured = performance.now();
   }
 
   /** Gets all overlays; one that is damaged is named, the rest is shown. */
@@ -271,8 +278,9 @@ export class App {
     this.link.save(true);
   }
 
-  /** Called for every frame that was drawn. */
+  /** Called for every frame that was drawn. The first one stands alone. */
   drawn(list) {
+    if (!this.pictured) return;
     this.ribbon.show(this.stage, list);
     this.header.drawn();
   }

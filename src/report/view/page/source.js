@@ -16,10 +16,13 @@ class ServedSource {
     this.token = token;
     this.served = true;
     this.cache = new Map();
+    this.early = globalThis.assayEarly || new Map();
   }
 
   async reply(path, options = {}) {
-    const reply = await fetch(path, { ...options, headers: { "X-Assay-Token": this.token, ...(options.headers || {}) } });
+    const early = this.early.get(path);
+    this.early.delete(path);
+    const reply = await (early || fetch(path, { ...options, headers: { "X-Assay-Token": this.token, ...(options.headers || {}) } }));
     if (!reply.ok) throw new Error(`${reply.status} ${await reply.text().catch(() => "")}`.trim());
     return reply;
   }
