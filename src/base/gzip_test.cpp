@@ -32,5 +32,19 @@ TEST(Gzip, what_does_not_get_smaller_comes_back_too) {
   expect_same_again(text, text.size() + 1000);
 }
 
+// More than is packed at once, in pieces that end anywhere.
+TEST(Gzip, pieces_of_a_long_text_are_packed_as_the_whole) {
+  std::string text;
+  for (uint32_t i = 0; text.size() < 20'000'000; ++i) text += std::to_string(i * 2654435761U % 1000) + ",";
+  expect_same_again(text, text.size() / 2);
+  GzipWriter writer(6);
+  for (size_t begin = 0, size = 1; begin < text.size(); begin += size, size = size * 3 + 1) {
+    writer.add(std::string_view(text).substr(begin, size));
+  }
+  EXPECT_TRUE(writer.finish() == gzip(text, 6));
+}
+
+TEST(Gzip, nothing_comes_back_as_nothing) { expect_same_again("", 30); }
+
 }  // namespace
 }  // namespace assay

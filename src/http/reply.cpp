@@ -83,6 +83,12 @@ bool is_same_secret(std::string_view a, std::string_view b) {
 
 }  // namespace
 
+size_t Reply::size() const {
+  size_t size = body.size();
+  for (const std::string_view piece : pieces) size += piece.size();
+  return size;
+}
+
 Reply refusal(int status, std::string_view why) {
   Reply reply;
   reply.status = status;
@@ -92,9 +98,13 @@ Reply refusal(int status, std::string_view why) {
 }
 
 void pack(const Request& request, Reply& reply) {
-  const bool is_worth = reply.body.size() > kLeastPacked && reply.body.size() < kMostPacked;
+  const bool is_worth = reply.size() > kLeastPacked && reply.size() < kMostPacked;
   if (!is_worth || !takes_packed(request)) return;
-  reply.body = gzip(reply.body, 1);
+  GzipWriter writer(1);
+  writer.add(reply.body);
+  for (const std::string_view piece : reply.pieces) writer.add(piece);
+  reply.body = writer.finish();
+  reply.pieces.clear();
   reply.is_packed = true;
 }
 
@@ -107,7 +117,7 @@ std::string head_of(const Request& request, const Reply& reply) {
       keeps_alive ? "keep-alive" : "close");
   if (reply.stream) return head + "Transfer-Encoding: chunked\r\n\r\n";
   if (reply.is_packed) head += "Content-Encoding: gzip\r\n";
-  return head + fmt::format("Content-Length: {}\r\n\r\n", reply.body.size());
+  return head + fmt::format("Content-Length: {}\r\n\r\n", reply.size());
 }
 
 std::string chunk(std::string_view text) { return fmt::format("{:x}\r\n{}\r\n", text.size(), text); }

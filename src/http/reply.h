@@ -1,8 +1,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "http/request.h"
 
@@ -20,9 +22,13 @@ struct Reply {
   int status = 200;
   std::string type = "application/json";
   std::string body;
+  std::vector<std::string_view> pieces;  // behind the body, not copied
+  std::shared_ptr<const void> owner;     // keeps them alive
   bool is_packed = false;
   std::string sources;                  // of a page's policy: scripts and styles that may run; empty: none
   std::function<void(Stream&)> stream;  // set: instead of a body
+
+  size_t size() const;  // of body and pieces
 };
 
 // A reply with one line of text about what is wrong.

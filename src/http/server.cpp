@@ -1,5 +1,6 @@
 #include "http/server.h"
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cerrno>
@@ -78,7 +79,8 @@ bool send_all(int fd, std::string_view text, const std::atomic<bool>& is_stopped
 }
 
 bool send_reply(int fd, const Request& request, const Reply& reply, const std::atomic<bool>& is_stopped) {
-  return send_all(fd, head_of(request, reply), is_stopped) && send_all(fd, reply.body, is_stopped);
+  return send_all(fd, head_of(request, reply), is_stopped) && send_all(fd, reply.body, is_stopped) &&
+         std::ranges::all_of(reply.pieces, [&](std::string_view piece) { return send_all(fd, piece, is_stopped); });
 }
 
 // True if the other side has ended the connection.

@@ -33,6 +33,11 @@ Reply handle(const Request& request) {
     reply.body.assign(100'000, 'x');
   } else if (request.path == "/huge") {
     reply.body.assign(5'000'000, 'x');
+  } else if (request.path == "/pieces") {
+    const auto owner = std::make_shared<const std::string>(6'000'000, 'y');
+    reply.body = "a";
+    reply.pieces = {"bc", std::string_view(*owner).substr(0, request.header("x-few").empty() ? owner->size() : 5000)};
+    reply.owner = owner;
   } else if (request.path == "/api/events") {
     reply.stream = [](Stream& stream) {
       for (int i = 0; i < 3 && stream.write(fmt::format("{}\n", i)); ++i) {
@@ -257,6 +262,17 @@ TEST(ParseRequest, whatever_comes_in_pieces_is_the_same) {
   EXPECT_EQ(parsed.request.parameter("b"), "A");
   EXPECT_EQ(parsed.request.parameter("c"), "");
   EXPECT_EQ(parsed.request.parameter("d"), std::nullopt);
+}
+
+TEST(Server, sends_pieces_behind_the_body) {
+  const Running server;
+  const std::string all = ask(server.port(), request("/pieces", good() + "Accept-Encoding: gzip\r\n"));
+  EXPECT_NE(all.find("Content-Length: 6000003\r\n"), std::string::npos);
+  EXPECT_EQ(all.substr(all.find("\r\n\r\n") + 4, 5), "abcyy");
+  EXPECT_TRUE(all.size() > 6'000'003 && all.ends_with("yyy"));
+  const std::string few = ask(server.port(), request("/pieces", good() + "X-Few: 1\r\nAccept-Encoding: gzip\r\n"));
+  EXPECT_NE(few.find("Content-Encoding: gzip"), std::string::npos);
+  EXPECT_LT(few.size(), 2000u);
 }
 
 }  // namespace

@@ -84,6 +84,7 @@ std::vector<Strand> StrandFinder::by_group() const {
 }
 
 std::vector<Strand> StrandFinder::run() {
+  strands_.reserve(scene_.use_nodes.size() + scene_.use_nodes.size() / 2);
   size_t at = 0;
   std::vector<uint32_t> users;
   for (uint32_t value = 0; value < scene_.value_producers.size(); ++value) {
@@ -239,13 +240,23 @@ void Drawer::draw() {
 std::vector<Strand> find_strands(const Scene& scene) { return StrandFinder(scene).run(); }
 
 void draw_groups(Scene& scene) {
+  results::SceneItems& items = scene.items;
+  for (std::vector<uint32_t>* column : {&items.layers, &items.ranks}) column->resize(items.size());
+  for (std::vector<float>* column : {&items.x, &items.y, &items.content_widths, &items.content_heights}) {
+    column->resize(items.size());
+  }
   const std::vector<Strand> strands = find_strands(scene);
+  results::SceneLines& lines = scene.lines;
+  for (std::vector<uint32_t>* column : {&lines.values, &lines.from, &lines.to, &lines.bend_starts}) {
+    column->reserve(strands.size());
+  }
+  lines.bend_counts.reserve(strands.size());
   Drawer drawer(scene);
   size_t at = 0;
-  for (uint32_t group = 0; group < scene.items.size(); ++group) {
+  for (uint32_t group = 0; group < items.size(); ++group) {
     const size_t begin = at;
     while (at < strands.size() && strands[at].group == group) ++at;
-    if (scene.items.child_counts[group] == 0) continue;
+    if (items.child_counts[group] == 0) continue;
     drawer.add(group, std::span(strands).subspan(begin, at - begin));
   }
   drawer.finish();

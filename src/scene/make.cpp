@@ -29,7 +29,8 @@ class SceneMaker {
   MadeScene run();
 
  private:
-  void number_items();
+  std::vector<uint32_t> number_items();
+  void fill_items(std::span<const uint32_t> order);
   void fill_item(uint32_t item, const Entry& entry);
   void fill_node(uint32_t item, ir::NodeId node);
   void size_item(uint32_t item, const Entry& entry);
@@ -44,6 +45,8 @@ class SceneMaker {
   Tree tree_;
   std::vector<uint32_t> item_of_;  // by entry of the tree
   std::unordered_map<uint64_t, uint16_t> operators_;
+  size_t operand_count_ = 0;
+  size_t result_count_ = 0;
   MadeScene made_;
 };
 
@@ -68,6 +71,8 @@ std::string_view SceneMaker::label(const Entry& entry) const {
 void SceneMaker::fill_node(uint32_t item, ir::NodeId id) {
   results::SceneItems& items = made_.scene.items;
   const ir::Node& node = model_[id];
+  operand_count_ += node.operands.size();
+  result_count_ += node.results.size();
   made_.nodes[item] = id;
   made_.item_of_node[id.index] = item;
   items.operators[item] = operator_id(node.op, node.domain);
@@ -100,14 +105,16 @@ void SceneMaker::fill_item(uint32_t item, const Entry& entry) {
   size_item(item, entry);
 }
 
-// Level by level, so that children follow each other.
-void SceneMaker::number_items() {
+// Gives the entries level by level, so that children follow each other.
+std::vector<uint32_t> SceneMaker::number_items() {
   const Children children = tree_.children();
   std::vector<uint32_t> order = {0};
   std::vector<uint32_t> parents = {kNoItem};
   results::SceneItems& items = made_.scene.items;
   order.reserve(tree_.entries.size());
   parents.reserve(tree_.entries.size());
+  items.first_children.reserve(tree_.entries.size());
+  items.child_counts.reserve(tree_.entries.size());
   for (uint32_t item = 0; item < order.size(); ++item) {
     const std::span<const uint32_t> list = children[order[item]];
     items.first_children.push_back(list.empty() ? 0 : static_cast<uint32_t>(order.size()));
@@ -115,25 +122,27 @@ void SceneMaker::number_items() {
     order.insert(order.end(), list.begin(), list.end());
     parents.resize(order.size(), item);
   }
-  const size_t count = order.size();
   items.parents = std::move(parents);
+  return order;
+}
+
+// Fills columns but those of places, which draw_groups() sets, and those that types tell.
+void SceneMaker::fill_items(std::span<const uint32_t> order) {
+  const size_t count = order.size();
+  results::SceneItems& items = made_.scene.items;
+  items.names.ends.reserve(count);
   items.kinds.resize(count);
   items.operators.assign(count, results::kNoOperator);
   items.flags.resize(count);
-  for (std::vector<uint32_t>* column : {&items.orders, &items.lasts, &items.layers, &items.ranks, &items.repeats}) {
-    column->resize(count);
-  }
-  for (std::vector<float>* column :
-       {&items.x, &items.y, &items.widths, &items.heights, &items.content_widths, &items.content_heights}) {
-    column->resize(count);
-  }
-  for (std::vector<double>* column : {&items.macs, &items.params, &items.bytes}) column->resize(count);
+  for (std::vector<uint32_t>* column : {&items.orders, &items.lasts, &items.repeats}) column->resize(count);
+  for (std::vector<float>* column : {&items.widths, &items.heights}) column->resize(count);
   made_.nodes.resize(count);
   made_.item_of_node.assign(model_.node_slots(), kNoItem);
   item_of_.assign(tree_.entries.size(), kNoItem);
   for (uint32_t item = 0; item < count; ++item) {
     item_of_[order[item]] = item;
     fill_item(item, tree_.entries[order[item]]);
+    if ((item + 1) % kBoxesBetweenReleases == 0) release_source(model_);
   }
 }
 
@@ -147,6 +156,9 @@ void SceneMaker::add_value(ir::ValueId value, uint32_t producer) {
 
 void SceneMaker::add_values() {
   made_.scene_values.assign(model_.value_slots(), kNoItem);
+  made_.values.reserve(result_count_);
+  made_.scene.value_producers.reserve(result_count_);
+  made_.scene.value_names.ends.reserve(result_count_);
   for (const Entry& entry : tree_.entries) {
     const uint32_t item = item_of_[static_cast<size_t>(&entry - tree_.entries.data())];
     if (item == kNoItem) continue;
@@ -166,6 +178,9 @@ void SceneMaker::add_uses() {
     uint16_t slot;
   };
   std::vector<Found> found;
+  scene.use_nodes.reserve(operand_count_);
+  scene.use_values.reserve(operand_count_);
+  scene.use_slots.reserve(operand_count_);
   for (uint32_t value = 0; value < made_.values.size(); ++value) {
     found.clear();
     for (const ir::Use& use : ir::uses(model_, made_.values[value])) {
@@ -207,7 +222,7 @@ void SceneMaker::fill_header() {
 
 MadeScene SceneMaker::run() {
   fill_header();
-  number_items();
+  fill_items(number_items());
   add_values();
   add_uses();
   tree_ = {};
@@ -217,10 +232,14 @@ MadeScene SceneMaker::run() {
 
 }  // namespace
 
+void release_source(const ir::Model& model) {
+  if (model.source()) model.source()->release(0, model.source()->size());
+}
+
 Tree grouped_tree(const ir::Model& model) {
   Tree tree = make_tree(model);
   group_by_scopes(model, tree);
-  if (model.source()) model.source()->release(0, model.source()->size());  // all nodes were looked at there
+  release_source(model);
   split_groups(model, tree);
   return tree;
 }

@@ -23,6 +23,10 @@ struct MadeScene {
   FoundTypes types;
 };
 
+// Boxes after which the parts of the model's file that they were read from are given back: names stand there.
+inline constexpr uint32_t kBoxesBetweenReleases = 1U << 16U;
+void release_source(const ir::Model& model);
+
 // The boxes of a model in boxes.
 Tree grouped_tree(const ir::Model& model);
 // The boxes, lines and places of a model; `tree` is its grouped_tree(). Neither looks at types, so that inference can

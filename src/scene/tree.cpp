@@ -32,6 +32,7 @@ std::vector<ir::NodeId> nodes_in_order(const ir::Model& model, ir::GraphId graph
 class TreeMaker {
  public:
   explicit TreeMaker(const ir::Model& model) : model_(model) {
+    tree_.entries.reserve(model.node_slots() + model.node_slots() / 4);
     tree_.item_of_node.assign(model.node_slots(), kNoItem);
     tree_.item_of_input.assign(model.value_slots(), kNoItem);
     tree_.first_output.assign(model.graph_slots(), kNoItem);

@@ -98,13 +98,16 @@ void Typing::sum_up() {
 
 void Typing::run() {
   results::Scene& scene = made_.scene;
+  results::SceneItems& items = scene.items;
+  for (std::vector<double>* column : {&items.macs, &items.params, &items.bytes}) column->resize(items.size());
   for (uint32_t item = 0; item < made_.nodes.size(); ++item) {
     if (made_.nodes[item]) fill_node(item, made_.nodes[item]);
+    if ((item + 1) % kBoxesBetweenReleases == 0) release_source(model_);
   }
   for (size_t i = 0; i < made_.values.size(); ++i) {
     const uint32_t producer = scene.value_producers[i];
-    if (static_cast<ItemKind>(scene.items.kinds[producer]) == ItemKind::input) {
-      scene.items.bytes[producer] = bytes_of(made_.values[i]);
+    if (static_cast<ItemKind>(items.kinds[producer]) == ItemKind::input) {
+      items.bytes[producer] = bytes_of(made_.values[i]);
     }
   }
   sum_up();

@@ -32,13 +32,19 @@ struct SliceRequest {
 // The state of one page. Calls may come from several threads; each takes its turn.
 class View {
  public:
-  // Tells the observer the findings, and what of `with` is damaged or about something else: the rest is shown.
+  // Loads the models; an Error is that of a file that is none. What is shown of them is made in a thread of its own,
+  // and calls wait for as much of it as they need. Tells the observer, which outlives the view, the findings, and what
+  // of `with` is damaged or about something else: the rest is shown.
   View(const ViewRequest& request, Observer& observer);
   ~View();
   View(const View&) = delete;
   View& operator=(const View&) = delete;
 
+  // Returns when all is made; throws what went wrong.
+  void wait() const;
+
   size_t scene_count() const;
+  const std::string& file(size_t scene) const;
   const results::Scene& scene(size_t number) const;
   size_t overlay_count() const;
   const results::Overlay& overlay(size_t number) const;

@@ -24,7 +24,13 @@ http::Reply body_of(std::string body, std::string type = "application/json") {
   return reply;
 }
 
-http::Reply container_of(std::string body) { return body_of(std::move(body), "application/octet-stream"); }
+http::Reply container_of(report::Container container) {
+  http::Reply reply = body_of("", "application/octet-stream");
+  const auto kept = std::make_shared<const report::Container>(std::move(container));
+  kept->write([&](std::string_view piece) { reply.pieces.push_back(piece); });
+  reply.owner = kept;
+  return reply;
+}
 
 std::optional<uint32_t> number(std::string_view text) {
   uint32_t value = 0;
@@ -51,13 +57,13 @@ std::filesystem::file_time_type time_of(const std::string& path) {
 
 ViewRoutes::ViewRoutes(tasks::View& view, std::string command_line)
     : view_(view), command_line_(std::move(command_line)), tasks_(view) {
-  for (size_t i = 0; i < view.scene_count(); ++i) times_.push_back(time_of(view.scene(i).file));
+  for (size_t i = 0; i < view.scene_count(); ++i) times_.push_back(time_of(view.file(i)));
 }
 
 uint64_t ViewRoutes::revision() {
   const std::scoped_lock lock(mutex_);
   for (size_t i = 0; i < times_.size(); ++i) {
-    const auto time = time_of(view_.scene(i).file);
+    const auto time = time_of(view_.file(i));
     if (time == times_[i]) continue;
     times_[i] = time;
     ++revision_;
@@ -125,7 +131,7 @@ http::Reply ViewRoutes::value(const http::Request& request, const Parts& parts) 
   slice.at = request.parameter("at").value_or("");
   slice.reduce = request.parameter("reduce").value_or("");
   slice.most = need_number(request.parameter("width").value_or("512"));
-  return container_of(report::slice_container(view_.slice(scene, value, slice)));
+  return body_of(report::slice_container(view_.slice(scene, value, slice)).text(), "application/octet-stream");
 }
 
 http::Reply ViewRoutes::exported(const http::Request& request) {

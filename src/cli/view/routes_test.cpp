@@ -73,7 +73,11 @@ TEST_F(Routes, the_shell_holds_no_data) {
 
 TEST_F(Routes, parts_of_a_scene) {
   EXPECT_TRUE(holds(get("/api/subject"), "\"scenes\": [\"main\"]"));
-  EXPECT_TRUE(get("/api/scene/0").body.starts_with("ASV1"));
+  const http::Reply scene = get("/api/scene/0");
+  ASSERT_FALSE(scene.pieces.empty());
+  EXPECT_TRUE(scene.pieces.front().starts_with("ASV1"));
+  const std::string_view start = scene.pieces.front();
+  EXPECT_EQ(static_cast<unsigned char>(start[4]) + 256U * static_cast<unsigned char>(start[5]), scene.pieces.back().size());
   const std::string sum = std::to_string(item("sum"));
   EXPECT_TRUE(holds(get("/api/node/0/" + sum), "\"op\": \"Add\""));
   const uint32_t weight = view_->node(0, item("sum")).inputs[1].value;

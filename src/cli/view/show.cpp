@@ -1,5 +1,6 @@
 #include "cli/view/show.h"
 
+#include <future>
 #include <limits>
 
 #include <fmt/format.h>
@@ -29,6 +30,7 @@ void check_output(const std::string& path) {
 }
 
 void save_view(const tasks::View& view, const std::string& path, Environment& environment) {
+  view.wait();
   OutputFile file(path);
   file.write(is_picture(path) ? report::scene_svg(view.scene(0)) : view_page(view, environment.command_line));
   file.commit();
@@ -52,7 +54,16 @@ void serve_view(tasks::View& view, const ViewPlace& place, Environment& environm
   if (place.opens_browser && !browser.open(address)) {
     environment.log.info("No browser was started: there is no display");
   }
+  std::future<void> made = std::async(std::launch::async, [&] {
+    try {
+      view.wait();
+    } catch (...) {
+      server.stop();
+      throw;
+    }
+  });
   server.run();
+  made.get();
 }
 
 }  // namespace

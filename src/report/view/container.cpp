@@ -1,64 +1,51 @@
 #include "report/view/container.h"
 
 #include <cstring>
-#include <utility>
-#include <vector>
 
 namespace assay::report {
 namespace {
 
 constexpr std::string_view kMagic = "ASV1";
 constexpr size_t kAlignment = 8;
+constexpr std::string_view kZeros("\0\0\0\0\0\0\0", kAlignment - 1);
 
 size_t width_of(std::string_view type) { return type == "u8" ? 1 : type == "u16" ? 2 : type == "f64" ? 8 : 4; }
 
+std::string_view as_text(Bytes bytes) { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+uint32_t number_at(Bytes bytes, size_t index) {
+  uint32_t number = 0;
+  std::memcpy(&number, bytes.data() + index * sizeof(number), sizeof(number));
+  return number;
+}
+
 }  // namespace
 
-Container::Container(std::string_view kind, Numbers numbers, size_t expected) : numbers_(numbers) {
-  head_.begin_object();
-  head_.field("kind", kind);
-  columns_.reserve(expected);
-  columns_ = kMagic;
-  columns_.resize(kAlignment, '\0');
+Container::Container(std::string_view kind, Numbers numbers) : numbers_(numbers), size_(kAlignment) {
+  head_->begin_object();
+  head_->field("kind", kind);
 }
 
 void Container::column(std::string_view name, std::span<const uint32_t> numbers) {
-  if (numbers_ == Numbers::plain) return add(name, "u32", std::as_bytes(numbers));
-  std::vector<uint32_t> differences(numbers.size());
-  uint32_t last = 0;
-  for (size_t i = 0; i < numbers.size(); ++i) {
-    const uint32_t difference = numbers[i] - std::exchange(last, numbers[i]);
-    differences[i] = (difference << 1U) ^ (0 - (difference >> 31U));
-  }
-  add(name, "u32", std::as_bytes(std::span(differences)), true);
+  add(name, "u32", std::as_bytes(numbers), numbers_ == Numbers::packable);
 }
 
 void Container::add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences) {
-  if (!has_columns_) {
-    head_.key("columns");
-    head_.begin_object();
-    has_columns_ = true;
+  if (columns_.empty()) {
+    head_->key("columns");
+    head_->begin_object();
   }
-  columns_.resize((columns_.size() + kAlignment - 1) / kAlignment * kAlignment, '\0');
-  head_.key(name);
-  head_.begin_object();
-  head_.field("type", type);
-  head_.field("offset", static_cast<uint64_t>(columns_.size()));
-  head_.field("count", static_cast<uint64_t>(bytes.size() / width_of(type)));
-  const bool has_planes = numbers_ == Numbers::packable && width_of(type) > 1;
-  if (are_differences) head_.field("differences", true);
-  if (has_planes) head_.field("planes", true);
-  head_.end_object();
-  if (has_planes) return append_planes(bytes, width_of(type));
-  columns_.append(reinterpret_cast<const char*>(bytes.data()), bytes.size());
-}
-
-void Container::append_planes(Bytes bytes, size_t width) {
-  size_t to = columns_.size();
-  columns_.resize(to + bytes.size());
-  for (size_t plane = 0; plane < width; ++plane) {
-    for (size_t i = plane; i < bytes.size(); i += width) columns_[to++] = static_cast<char>(bytes[i]);
-  }
+  size_ = (size_ + kAlignment - 1) / kAlignment * kAlignment;
+  head_->key(name);
+  head_->begin_object();
+  head_->field("type", type);
+  head_->field("offset", static_cast<uint64_t>(size_));
+  head_->field("count", static_cast<uint64_t>(bytes.size() / width_of(type)));
+  if (are_differences) head_->field("differences", true);
+  if (numbers_ == Numbers::packable && width_of(type) > 1) head_->field("planes", true);
+  head_->end_object();
+  columns_.push_back({size_, bytes, width_of(type), are_differences});
+  size_ += bytes.size();
 }
 
 void Container::column(std::string_view name, const results::TextColumn& texts) {
@@ -66,17 +53,58 @@ void Container::column(std::string_view name, const results::TextColumn& texts) 
   column(std::string(name) + ".ends", texts.ends);
 }
 
-std::string Container::finish() {
-  if (!has_columns_) {
-    head_.key("columns");
-    head_.begin_object();
+void Container::finish() {
+  if (columns_.empty()) {
+    head_->key("columns");
+    head_->begin_object();
   }
-  head_.end_object();
-  head_.end_object();
-  const std::string head = head_.text();
-  const auto size = static_cast<uint32_t>(head.size());
-  std::memcpy(columns_.data() + kMagic.size(), &size, sizeof(size));
-  return std::move(columns_ += head);
+  head_->end_object();
+  head_->end_object();
+  tail_ = head_->text();
+  const auto size = static_cast<uint32_t>(tail_.size());
+  start_ = kMagic;
+  start_.append(reinterpret_cast<const char*>(&size), sizeof(size));
+}
+
+// Plane by plane, so that no more than one of them takes memory.
+void Container::write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take) const {
+  const size_t count = column.bytes.size() / column.width;
+  std::string plane(count, '\0');
+  for (size_t byte = 0; byte < column.width; ++byte) {
+    uint32_t last = 0;
+    for (size_t i = 0; i < count; ++i) {
+      if (!column.are_differences) {
+        plane[i] = static_cast<char>(column.bytes[i * column.width + byte]);
+        continue;
+      }
+      const uint32_t number = number_at(column.bytes, i);
+      const uint32_t difference = number - last;
+      plane[i] = static_cast<char>((((difference << 1U) ^ (0 - (difference >> 31U))) >> (8 * byte)) & 0xffU);
+      last = number;
+    }
+    take(plane);
+  }
+}
+
+void Container::write(FunctionRef<void(std::string_view piece)> take) const {
+  take(start_);
+  size_t at = start_.size();
+  for (const Column& column : columns_) {
+    if (column.offset > at) take(kZeros.substr(0, column.offset - at));
+    if (numbers_ == Numbers::packable && column.width > 1)
+      write_planes(column, take);
+    else if (!column.bytes.empty())
+      take(as_text(column.bytes));
+    at = column.offset + column.bytes.size();
+  }
+  take(tail_);
+}
+
+std::string Container::text() const {
+  std::string text;
+  text.reserve(size());
+  write([&](std::string_view piece) { text += piece; });
+  return text;
 }
 
 }  // namespace assay::report

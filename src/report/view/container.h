@@ -1,17 +1,21 @@
 #pragma once
 
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/files.h"
+#include "base/function_ref.h"
 #include "base/json.h"
 #include "results/scene.h"
 
 namespace assay::report {
 
 // Columns of numbers and a JSON head, as pages read them: the word `ASV1`, the length of the head, each column at a
-// multiple of 8, and the head. Numbers are little-endian.
+// multiple of 8, and the head. Numbers are little-endian. Columns are not copied: they are read when the container is
+// written.
 class Container {
  public:
   // Numbers as they are, or as they pack well: their first bytes, then their second ones, and so on (the column says
@@ -19,10 +23,9 @@ class Container {
   // (`differences`).
   enum class Numbers { plain, packable };
 
-  // `kind` as `scene`; more of the head may be written to head() before the first column. `expected` are about the
-  // bytes that the columns take.
-  explicit Container(std::string_view kind, Numbers numbers = Numbers::plain, size_t expected = 0);
-  JsonWriter& head() { return head_; }
+  // `kind` as `scene`; more of the head may be written to head() before the first column.
+  explicit Container(std::string_view kind, Numbers numbers = Numbers::plain);
+  JsonWriter& head() { return *head_; }
 
   void column(std::string_view name, std::span<const uint8_t> numbers) { add(name, "u8", std::as_bytes(numbers)); }
   void column(std::string_view name, std::span<const uint16_t> numbers) { add(name, "u16", std::as_bytes(numbers)); }
@@ -31,18 +34,38 @@ class Container {
   void column(std::string_view name, std::span<const double> numbers) { add(name, "f64", std::as_bytes(numbers)); }
   // Two columns, `name.text` and `name.ends`.
   void column(std::string_view name, const results::TextColumn& texts);
+  // Takes over what a column is made of; to be given to column().
+  template <typename T>
+  const T& keep(T content) {
+    const auto kept = std::make_shared<const T>(std::move(content));
+    kept_.push_back(kept);
+    return *kept;
+  }
 
-  // Call once.
-  std::string finish();
+  // Call once, after the last column; what follows needs it.
+  void finish();
+  size_t size() const { return size_ + tail_.size(); }
+  void write(FunctionRef<void(std::string_view piece)> take) const;
+  std::string text() const;
 
  private:
+  struct Column {
+    size_t offset;
+    Bytes bytes;
+    size_t width;
+    bool are_differences;
+  };
+
   void add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences = false);
-  void append_planes(Bytes bytes, size_t width);
+  void write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take) const;
 
   Numbers numbers_;
-  JsonWriter head_;
-  std::string columns_;
-  bool has_columns_ = false;
+  std::unique_ptr<JsonWriter> head_ = std::make_unique<JsonWriter>();
+  std::vector<Column> columns_;
+  std::vector<std::shared_ptr<const void>> kept_;
+  std::string start_;
+  std::string tail_;  // the head as text
+  size_t size_ = 0;   // of start and columns
 };
 
 }  // namespace assay::report

@@ -119,9 +119,9 @@ void add_groups(Container& out, const results::Overlay& overlay) {
     counts.push_back(static_cast<uint32_t>(group.items.size()));
     members.insert(members.end(), group.items.begin(), group.items.end());
   }
-  out.column("group.start", starts);
-  out.column("group.count", counts);
-  out.column("member.item", members);
+  out.column("group.start", out.keep(std::move(starts)));
+  out.column("group.count", out.keep(std::move(counts)));
+  out.column("member.item", out.keep(std::move(members)));
 }
 
 void add_spans(Container& out, const results::Overlay& overlay) {
@@ -137,11 +137,11 @@ void add_spans(Container& out, const results::Overlay& overlay) {
     items.push_back(span.item);
     texts.add(span.text);
   }
-  out.column("span.lane", lanes);
-  out.column("span.start", starts);
-  out.column("span.length", lengths);
-  out.column("span.item", items);
-  out.column("span", texts);
+  out.column("span.lane", out.keep(std::move(lanes)));
+  out.column("span.start", out.keep(std::move(starts)));
+  out.column("span.length", out.keep(std::move(lengths)));
+  out.column("span.item", out.keep(std::move(items)));
+  out.column("span", out.keep(std::move(texts)));
 }
 
 void add_blocks(Container& out, const results::Overlay& overlay) {
@@ -159,26 +159,18 @@ void add_blocks(Container& out, const results::Overlay& overlay) {
     bytes.push_back(block.bytes);
     texts.add(block.text);
   }
-  out.column("block.start", starts);
-  out.column("block.end", ends);
-  out.column("block.item", items);
-  out.column("block.address", addresses);
-  out.column("block.bytes", bytes);
-  out.column("block", texts);
-}
-
-// About those of its columns.
-size_t scene_bytes(const results::Scene& scene) {
-  const size_t texts = scene.items.names.text.size() + scene.chips.text.size() + scene.value_names.text.size();
-  const size_t bends = scene.lines.bends_x.size();
-  return texts + 100 * scene.items.size() + 14 * scene.value_producers.size() + 18 * scene.lines.values.size() +
-         8 * (bends + scene.chip_items.size()) + 10 * scene.use_nodes.size() + 4096;
+  out.column("block.start", out.keep(std::move(starts)));
+  out.column("block.end", out.keep(std::move(ends)));
+  out.column("block.item", out.keep(std::move(items)));
+  out.column("block.address", out.keep(std::move(addresses)));
+  out.column("block.bytes", out.keep(std::move(bytes)));
+  out.column("block", out.keep(std::move(texts)));
 }
 
 }  // namespace
 
-std::string scene_container(const results::Scene& scene, uint64_t revision, Container::Numbers numbers) {
-  Container out("scene", numbers, scene_bytes(scene));
+Container scene_container(const results::Scene& scene, uint64_t revision, Container::Numbers numbers) {
+  Container out("scene", numbers);
   write_scene_head(out.head(), scene, revision);
   add_items(out, scene.items);
   out.column("chip.item", scene.chip_items);
@@ -192,10 +184,11 @@ std::string scene_container(const results::Scene& scene, uint64_t revision, Cont
   out.column("use.node", scene.use_nodes);
   out.column("use.value", scene.use_values);
   out.column("use.slot", scene.use_slots);
-  return out.finish();
+  out.finish();
+  return out;
 }
 
-std::string overlay_container(const results::Overlay& overlay, uint64_t revision, Container::Numbers numbers) {
+Container overlay_container(const results::Overlay& overlay, uint64_t revision, Container::Numbers numbers) {
   Container out("overlay", numbers);
   write_overlay_head(out.head(), overlay, revision);
   for (const results::OverlayColumn& column : overlay.columns) {
@@ -204,15 +197,17 @@ std::string overlay_container(const results::Overlay& overlay, uint64_t revision
   add_groups(out, overlay);
   add_spans(out, overlay);
   if (!overlay.blocks.empty()) add_blocks(out, overlay);
-  return out.finish();
+  out.finish();
+  return out;
 }
 
-std::string slice_container(const results::ValueSlice& slice) {
+Container slice_container(const results::ValueSlice& slice) {
   Container out("slice");
   formats::FieldWriter fields(out.head());
   results::Fields<results::ValueSlice>::of(fields, slice);
   out.column("data", slice.cells);
-  return out.finish();
+  out.finish();
+  return out;
 }
 
 }  // namespace assay::report

@@ -9,11 +9,12 @@
 
 namespace assay::report {
 
-// The columns of a scene; `revision` counts the versions of the file that were seen.
-std::string scene_container(const results::Scene& scene, uint64_t revision,
+// The columns of a scene, an overlay or a slice, which outlive them; `revision` counts the versions of the file that were
+// seen.
+Container scene_container(const results::Scene& scene, uint64_t revision,
+                          Container::Numbers numbers = Container::Numbers::plain);
+Container overlay_container(const results::Overlay& overlay, uint64_t revision,
                             Container::Numbers numbers = Container::Numbers::plain);
-std::string overlay_container(const results::Overlay& overlay, uint64_t revision,
-                              Container::Numbers numbers = Container::Numbers::plain);
-std::string slice_container(const results::ValueSlice& slice);
+Container slice_container(const results::ValueSlice& slice);
 
 }  // namespace assay::report

@@ -18,6 +18,8 @@ std::string_view view_script();
 
 namespace {
 
+constexpr int kLevel = 6;
+
 std::string replaced(std::string text, std::string_view mark, std::string_view with) {
   const size_t at = text.find(mark);
   if (at != std::string::npos) text.replace(at, mark.size(), with);
@@ -48,10 +50,15 @@ std::string script_element(std::string_view script) { return fmt::format("<scrip
 std::string style_element() { return fmt::format("<style>{}</style>", view_styles()); }
 
 // A script element that no browser runs.
-std::string data_element(std::string_view id, std::string_view content) {
-  const std::string bytes = gzip(content, 6);
+std::string data_element(std::string_view id, std::string_view packed) {
   return fmt::format("<script type=\"application/x-assay\" id=\"{}\">{}</script>\n", id,
-                     base64_encode(std::as_bytes(std::span(bytes))));
+                     base64_encode(std::as_bytes(std::span(packed))));
+}
+
+std::string packed(const Container& container) {
+  GzipWriter writer(kLevel);
+  container.write([&](std::string_view piece) { writer.add(piece); });
+  return writer.finish();
 }
 
 }  // namespace
@@ -67,8 +74,8 @@ std::string served_sources() {
 
 std::string exported_page(const ExportedPage& page) {
   std::string data;
-  for (const auto& [id, content] : page.containers) data += data_element(id, content);
-  for (const auto& [id, content] : page.documents) data += data_element(id, content);
+  for (const auto& [id, container] : page.containers) data += data_element(id, packed(container));
+  for (const auto& [id, content] : page.documents) data += data_element(id, gzip(content, kLevel));
   return filled(policy() + style_element(), data, script_element(view_script()));
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "report/view/container.h"
 #include "results/scene.h"
 
 namespace assay::report {
@@ -17,7 +18,7 @@ std::string served_sources();
 // A page that holds all it shows and works offline; only its own script runs in it. `containers` and `documents` by the
 // ids that the page knows, as `scene/0` and `subject`.
 struct ExportedPage {
-  std::vector<std::pair<std::string, std::string>> containers;
+  std::vector<std::pair<std::string, Container>> containers;
   std::vector<std::pair<std::string, std::string>> documents;  // JSON
 };
 std::string exported_page(const ExportedPage& page);

@@ -29,7 +29,11 @@ namespace {
 // One model and its boxes.
 struct Shown {
   Shown(const ModelSource& source, Observer& observer)
-      : loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {
+      : path(source.path),
+        loaded(is_engine_file(source) ? load_plan_source(source, observer) : load_model(source, observer)) {}
+
+  // Boxes are made beside inference.
+  void make(Observer& observer) {
     scene::give_calls_their_functions(loaded.model);
     const ir::Model& model = loaded.model;
     std::future<scene::MadeScene> boxes =
@@ -38,9 +42,10 @@ struct Shown {
     tell_findings(loaded.findings, observer);
     made = boxes.get();
     scene::add_types(model, std::move(types), made);
-    made.scene.file = source.path;
+    made.scene.file = path;
   }
 
+  std::string path;
   LoadedModel loaded;
   scene::MadeScene made;
 };
@@ -80,6 +85,14 @@ const tensor::Tensor* find_tensor(const tensor::NamedData& data, std::string_vie
 }  // namespace
 
 struct View::Impl {
+  void make(const ViewRequest& request, Observer& observer);
+  void make_scenes(Observer& observer);
+  void add_overlays(const ViewRequest& request, Observer& observer);
+  // The turn of a call that needs all that is made.
+  std::unique_lock<std::mutex> lock() const {
+    all_made.get();
+    return std::unique_lock(mutex);
+  }
   const Shown& shown(size_t scene) const;
   ir::ValueId value_of(size_t scene, uint32_t number) const;
   const tensor::Tensor* constant(const Shown& shown, ir::ValueId value) const;
@@ -97,7 +110,44 @@ struct View::Impl {
   std::unique_ptr<scene::SceneNames> names;
   std::deque<results::Overlay> overlays;
   std::vector<SavedSide> sides;
+  std::promise<void> scenes_promise;
+  std::shared_future<void> scenes_made = scenes_promise.get_future();
+  std::shared_future<void> all_made;
 };
+
+void View::Impl::make_scenes(Observer& observer) {
+  try {
+    for (Shown& shown : models) shown.make(observer);
+    scenes_promise.set_value();
+  } catch (...) {
+    scenes_promise.set_exception(std::current_exception());
+    throw;
+  }
+}
+
+void View::Impl::add_overlays(const ViewRequest& request, Observer& observer) {
+  if (models.size() > 1) {
+    const Shown& first = models.front();
+    const Shown& second = models.back();
+    auto [mine, others] = scene::difference_overlays(first.loaded.model, first.made, second.loaded.model, second.made);
+    add_overlay(std::move(mine), second.path);
+    add_overlay(std::move(others), first.path);
+  }
+  if (is_engine_file(request.model)) add_file(request.model.path);
+  for (const std::string& path : request.with) {
+    check_cancelled(observer);
+    try {
+      add_file(path);
+    } catch (const Error& error) {
+      observer.warning(fmt::format("`{}` is not shown: {}", printable(path), error.line()));
+    }
+  }
+}
+
+void View::Impl::make(const ViewRequest& request, Observer& observer) {
+  make_scenes(observer);
+  add_overlays(request, observer);
+}
 
 const Shown& View::Impl::shown(size_t scene) const {
   if (scene >= models.size()) fail(ErrorCode::usage, "there is no scene {}", scene);
@@ -203,61 +253,56 @@ void View::Impl::add_file(const std::string& path) {
 View::View(const ViewRequest& request, Observer& observer) : impl_(std::make_unique<Impl>()) {
   impl_->models.emplace_back(request.model, observer);
   if (request.other) impl_->models.emplace_back(*request.other, observer);
-  const Shown& first = impl_->models.front();
-  if (request.other) {
-    const Shown& second = impl_->models.back();
-    auto [mine, others] = scene::difference_overlays(first.loaded.model, first.made, second.loaded.model, second.made);
-    impl_->add_overlay(std::move(mine), request.other->path);
-    impl_->add_overlay(std::move(others), request.model.path);
-  }
-  if (is_engine_file(request.model)) impl_->add_file(request.model.path);
-  for (const std::string& path : request.with) {
-    check_cancelled(observer);
-    try {
-      impl_->add_file(path);
-    } catch (const Error& error) {
-      observer.warning(fmt::format("`{}` is not shown: {}", printable(path), error.line()));
-    }
-  }
+  Impl& impl = *impl_;
+  impl.all_made =
+      std::async(std::launch::async, [&impl, request, &observer] { impl.make(request, observer); }).share();
 }
 
 View::~View() = default;
 
+void View::wait() const { impl_->all_made.get(); }
+
 size_t View::scene_count() const { return impl_->models.size(); }
 
-const results::Scene& View::scene(size_t number) const { return impl_->shown(number).made.scene; }
+const std::string& View::file(size_t scene) const { return impl_->shown(scene).path; }
+
+const results::Scene& View::scene(size_t number) const {
+  const Shown& shown = impl_->shown(number);
+  impl_->scenes_made.get();
+  return shown.made.scene;
+}
 
 size_t View::overlay_count() const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   return impl_->overlays.size();
 }
 
 const results::Overlay& View::overlay(size_t number) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   if (number >= impl_->overlays.size()) fail(ErrorCode::usage, "there is no overlay {}", number);
   return impl_->overlays[number];
 }
 
 size_t View::add_report(const std::string& path) {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   impl_->add_file(path);
   return impl_->overlays.size() - 1;
 }
 
 void View::add_text(const std::string& json, const std::string& source) {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   impl_->add_report(json, source);
 }
 
 results::NodeFacts View::node(size_t scene, uint32_t item) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   const Shown& shown = impl_->shown(scene);
   if (item >= shown.made.nodes.size()) fail(ErrorCode::usage, "there is no box {}", item);
   return scene::node_facts(shown.loaded.model, shown.made, item);
 }
 
 results::ValueFacts View::value(size_t scene, uint32_t number) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   const ir::ValueId value = impl_->value_of(scene, number);
   const auto [tensor, source] = impl_->elements(scene, value);
   results::ValueFacts facts;
@@ -282,7 +327,7 @@ results::ValueFacts View::value(size_t scene, uint32_t number) const {
 }
 
 results::ValueSlice View::slice(size_t scene, uint32_t number, const SliceRequest& request) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   const auto [tensor, source] = impl_->elements(scene, impl_->value_of(scene, number));
   if (tensor == nullptr) fail(ErrorCode::usage, "no elements of the value are known");
   const scene::Reduction reduction = request.reduce == "min"    ? scene::Reduction::least
@@ -292,7 +337,7 @@ results::ValueSlice View::slice(size_t scene, uint32_t number, const SliceReques
 }
 
 results::ValueComparison View::compare(size_t scene, uint32_t number) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   const auto saved = impl_->all_sides(scene, impl_->value_of(scene, number));
   if (saved.size() < 2) return {};
   results::ValueComparison comparison = scene::compare_values(*saved[0].second, *saved[1].second);
@@ -301,7 +346,7 @@ results::ValueComparison View::compare(size_t scene, uint32_t number) const {
 }
 
 std::vector<uint32_t> View::search(size_t scene, std::string_view words) const {
-  const std::scoped_lock lock(impl_->mutex);
+  const auto lock = impl_->lock();
   const Shown& shown = impl_->shown(scene);
   const size_t equals = words.find('=');
   const std::string name = to_lower(words.substr(0, equals));
