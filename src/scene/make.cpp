@@ -5,6 +5,7 @@
 #include <span>
 #include <unordered_map>
 
+#include "base/memory.h"
 #include "base/text.h"
 #include "inspect/model_overview.h"
 #include "ir/queries.h"
@@ -36,6 +37,11 @@ class SceneMaker {
   void size_item(uint32_t item, const Entry& entry);
   uint16_t operator_id(ir::Symbol op, ir::Symbol domain);
   std::string_view label(const Entry& entry) const;
+  struct Source {
+    uint32_t item;
+    ir::ValueId input;  // of boxes of inputs
+  };
+  std::vector<Source> take_sources();
   void add_values();
   void add_value(ir::ValueId value, uint32_t producer);
   void add_uses();
@@ -154,18 +160,30 @@ void SceneMaker::add_value(ir::ValueId value, uint32_t producer) {
   scene.value_producers.push_back(producer);
 }
 
+// Boxes that values come from, in the order of their entries, which are not needed any longer.
+std::vector<SceneMaker::Source> SceneMaker::take_sources() {
+  std::vector<Source> sources;
+  sources.reserve(tree_.entries.size());
+  for (size_t i = 0; i < tree_.entries.size(); ++i) {
+    const Entry& entry = tree_.entries[i];
+    const bool is_input = entry.kind == ItemKind::input;
+    if (item_of_[i] == kNoItem || !(is_input || entry.node)) continue;
+    sources.push_back({item_of_[i], is_input ? entry.value : ir::ValueId{}});
+  }
+  tree_.entries = {};
+  return sources;
+}
+
 void SceneMaker::add_values() {
   made_.scene_values.assign(model_.value_slots(), kNoItem);
   made_.values.reserve(result_count_);
   made_.scene.value_producers.reserve(result_count_);
   made_.scene.value_names.ends.reserve(result_count_);
-  for (const Entry& entry : tree_.entries) {
-    const uint32_t item = item_of_[static_cast<size_t>(&entry - tree_.entries.data())];
-    if (item == kNoItem) continue;
-    if (entry.kind == ItemKind::input) add_value(entry.value, item);
-    if (!entry.node) continue;
-    for (const ir::ValueId result : model_[entry.node].results) {
-      if (result) add_value(result, item);
+  for (const Source& source : take_sources()) {
+    if (source.input) add_value(source.input, source.item);
+    if (!made_.nodes[source.item]) continue;
+    for (const ir::ValueId result : model_[made_.nodes[source.item]].results) {
+      if (result) add_value(result, source.item);
     }
   }
   made_.scene.rails.assign(made_.values.size(), 0);
@@ -226,6 +244,7 @@ MadeScene SceneMaker::run() {
   add_values();
   add_uses();
   tree_ = {};
+  return_freed_memory();
   draw_groups(made_.scene);
   return std::move(made_);
 }

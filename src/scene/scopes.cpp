@@ -115,6 +115,7 @@ class Grouping {
   std::unordered_map<std::string, uint32_t> groups_;  // by whole path
   // By what stands before the last part of a name; names live as long as the model.
   std::unordered_map<std::string_view, uint32_t> known_;
+  std::pair<std::string_view, uint32_t> last_;  // of them: most nodes stand in the group of the node before
 };
 
 uint32_t Grouping::group(const std::vector<std::string>& scopes) {
@@ -135,8 +136,10 @@ uint32_t Grouping::group_of(ir::NodeId node) {
   if (const std::optional<std::vector<std::string>> noted = noted_scopes(model_, node)) return group(*noted);
   const size_t end = name.find_last_of(name.find('/') != std::string_view::npos ? '/' : '.');
   if (end == std::string_view::npos) return 0;
+  if (end > 0 && name.substr(0, end) == last_.first) return last_.second;
   const auto [entry, is_new] = known_.try_emplace(name.substr(0, end), 0);
   if (is_new) entry->second = group(named_scopes(name));
+  last_ = *entry;
   return entry->second;
 }
 

@@ -17,15 +17,15 @@ using results::kNoItem;
 
 // A box while the scene is made; its place among its siblings is that of its first node in the order of execution.
 struct Entry {
+  std::string_view label;  // of groups; lives as long as the tree or the model
   uint32_t parent = kNoItem;
-  ItemKind kind = ItemKind::group;
   ir::NodeId node;
   ir::ValueId value;    // of inputs and outputs
   uint32_t output = 0;  // of outputs: the place among those of the graph
   uint32_t order = kNoItem;
   uint32_t last = 0;
-  std::string_view label;     // of groups; lives as long as the tree or the model
   uint32_t repeat = kNoItem;  // class of equal groups
+  ItemKind kind = ItemKind::group;
   bool is_dropped = false;
 };
 

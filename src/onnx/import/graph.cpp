@@ -112,7 +112,7 @@ void GraphImporter::declare_node(const Message& message, GraphId graph) {
   for (Field field; reader.next(field);) {
     switch (field.number) {
       case field::node::output:
-        names_.push_back(value_name(field));
+        names_.push_back(value_name(field, last_result_));
         break;
       case field::node::name:
         spec.name = as_string(field, "name");
@@ -152,7 +152,7 @@ void GraphImporter::describe(const Message& message, GraphId graph) {
   ir::TypeId type;
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.number == field::value_info::name) name = value_name(field);
+    if (field.number == field::value_info::name) name = value_name(field, last_result_);
     if (field.number == field::value_info::type) type = types_.import(as_message(message, field, "type"));
   }
   const ValueId value = lookup(name);
@@ -184,7 +184,9 @@ void GraphImporter::resolve_node(const Message& message, NodeId node) {
   operands_.clear();
   FieldReader reader(message);
   for (Field field; reader.next(field);) {
-    if (field.number == field::node::input) operands_.push_back(resolve(value_name(field), graph));
+    if (field.number != field::node::input) continue;
+    Symbol& last = operands_.empty() ? last_first_ : last_other_;
+    operands_.push_back(resolve(value_name(field, last), graph));
   }
   edit_.set_operands(node, operands_);
   std::vector<ir::Attribute> attributes;
@@ -296,12 +298,12 @@ void GraphImporter::leave_scope(size_t mark) {
 
 // Files name values in the order of their definition, so the next name is most often the next symbol: that is looked at
 // before the table is searched, which costs several cache misses in a large model.
-Symbol GraphImporter::value_name(const Field& field) {
+Symbol GraphImporter::value_name(const Field& field, Symbol& last) {
   const std::string_view text = as_string(field, "name");
-  const Symbol next{last_name_.index + 1};
+  const Symbol next{last.index + 1};
   const bool is_next = next.index < model_.symbols().size() && model_.text(next) == text;
-  last_name_ = is_next ? next : model_.symbols().intern(text);
-  return last_name_;
+  last = is_next ? next : model_.symbols().intern(text);
+  return last;
 }
 
 Symbol GraphImporter::symbol(const Field& field, std::string_view name) {

@@ -54,7 +54,7 @@ class GraphImporter {
   ir::ValueId resolve(ir::Symbol name, ir::GraphId graph);
   void leave_scope(size_t mark);
   ir::Symbol symbol(const Field& field, std::string_view name);
-  ir::Symbol value_name(const Field& field);
+  ir::Symbol value_name(const Field& field, ir::Symbol& last);
 
   ir::Model& model_;
   ir::Edit& edit_;
@@ -64,7 +64,9 @@ class GraphImporter {
   Diagnostics& findings_;
   std::vector<ir::ValueId> visible_;                          // by symbol: what the name means here
   std::vector<std::pair<ir::Symbol, ir::ValueId>> replaced_;  // meanings of names outside of the bodies
-  ir::Symbol last_name_;                                      // see value_name()
+  ir::Symbol last_result_;                                    // names that were read last, see value_name()
+  ir::Symbol last_first_;                                     // of the first operands of nodes
+  ir::Symbol last_other_;                                     // of their other operands
   std::vector<ir::Symbol> names_;                             // reused while nodes are read
   std::vector<ir::ValueId> operands_;
 };

@@ -2,6 +2,8 @@
 
 #include <cstring>
 
+#include "base/parallel.h"
+
 namespace assay::report {
 namespace {
 
@@ -66,24 +68,27 @@ void Container::finish() {
   start_.append(reinterpret_cast<const char*>(&size), sizeof(size));
 }
 
-// Plane by plane, so that no more than one of them takes memory.
-void Container::write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take) const {
-  const size_t count = column.bytes.size() / column.width;
-  std::string plane(count, '\0');
-  for (size_t byte = 0; byte < column.width; ++byte) {
-    uint32_t last = 0;
-    for (size_t i = 0; i < count; ++i) {
-      if (!column.are_differences) {
-        plane[i] = static_cast<char>(column.bytes[i * column.width + byte]);
-        continue;
-      }
-      const uint32_t number = number_at(column.bytes, i);
-      const uint32_t difference = number - last;
-      plane[i] = static_cast<char>((((difference << 1U) ^ (0 - (difference >> 31U))) >> (8 * byte)) & 0xffU);
-      last = number;
-    }
-    take(plane);
+// The bytes at one place of all numbers.
+std::string Container::plane(const Column& column, size_t byte) {
+  std::string plane(column.bytes.size() / column.width, '\0');
+  if (!column.are_differences) {
+    for (size_t i = 0; i < plane.size(); ++i) plane[i] = static_cast<char>(column.bytes[i * column.width + byte]);
+    return plane;
   }
+  uint32_t last = 0;
+  for (size_t i = 0; i < plane.size(); ++i) {
+    const uint32_t number = number_at(column.bytes, i);
+    const uint32_t difference = number - last;
+    plane[i] = static_cast<char>((((difference << 1U) ^ (0 - (difference >> 31U))) >> (8 * byte)) & 0xffU);
+    last = number;
+  }
+  return plane;
+}
+
+void Container::write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take) {
+  std::vector<std::string> planes(column.width);
+  parallel_for(planes.size(), 1, [&](uint64_t byte, uint64_t) { planes[byte] = plane(column, byte); });
+  for (const std::string& piece : planes) take(piece);
 }
 
 void Container::write(FunctionRef<void(std::string_view piece)> take) const {

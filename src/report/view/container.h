@@ -57,7 +57,8 @@ class Container {
   };
 
   void add(std::string_view name, std::string_view type, Bytes bytes, bool are_differences = false);
-  void write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take) const;
+  static std::string plane(const Column& column, size_t byte);
+  static void write_planes(const Column& column, FunctionRef<void(std::string_view piece)> take);
 
   Numbers numbers_;
   std::unique_ptr<JsonWriter> head_ = std::make_unique<JsonWriter>();

@@ -38,8 +38,10 @@ struct Shown {
     const ir::Model& model = loaded.model;
     std::future<scene::MadeScene> boxes =
         std::async(std::launch::async, [&model] { return scene::make_boxes(model, scene::grouped_tree(model)); });
-    scene::FoundTypes types = scene::find_types(model, *infer_types(loaded));
+    std::unique_ptr<ops::Inference> inference = infer_types(loaded);
     tell_findings(loaded.findings, observer);
+    scene::FoundTypes types = scene::find_types(model, *inference);
+    const std::future<void> freed = std::async(std::launch::async, [&inference] { inference.reset(); });
     made = boxes.get();
     scene::add_types(model, std::move(types), made);
     made.scene.file = path;
@@ -254,8 +256,7 @@ View::View(const ViewRequest& request, Observer& observer) : impl_(std::make_uni
   impl_->models.emplace_back(request.model, observer);
   if (request.other) impl_->models.emplace_back(*request.other, observer);
   Impl& impl = *impl_;
-  impl.all_made =
-      std::async(std::launch::async, [&impl, request, &observer] { impl.make(request, observer); }).share();
+  impl.all_made = std::async(std::launch::async, [&impl, request, &observer] { impl.make(request, observer); }).share();
 }
 
 View::~View() = default;
