@@ -465,6 +465,24 @@ class Safety(PageTest):
         self.page.call("Emulation.setEmulatedMedia", media="")
         self.page.size(1200, 800)
 
+    def test_a_long_way_of_groups_ends_beside_the_choosers(self):
+        model = models.small()
+        scope = "/".join(f"a_scope_with_a_rather_long_name_{i}" for i in range(6))
+        model.node("Relu", "deep/first", ["y"], ["z"], ["float32[1,10]"], scope)
+        model.node("Relu", "deep/second", ["z"], ["zz"], ["float32[1,10]"], scope)
+        self.show(server.Subject(model, [model.scene()], [("a profile with a rather long title", "time", models.profile(model))]))
+        self.select("deep/second")
+        self.ask("(() => { const { app } = assay, { stage } = app, box = stage.places.box(stage.scene.parent[app.selection.id]);"
+                 "stage.camera.set(box.x + box.w / 2 - stage.frame.w / 2, box.y - 20, 1); app.request(); })()")
+        self.page.settle()
+        place = "(({left, right, width}) => ({left, right, width}))(document.querySelector('%s').getBoundingClientRect())"
+        way, corner, innermost, zoom = (self.ask(place % words) for words in ("#way", "#corner", "#way .crumb:nth-last-child(2)", "#way .zoom"))
+        self.assertIn("name_5", self.ask("document.querySelector('#way .crumb:nth-last-child(2)').title"))
+        self.assertGreater(corner["width"], 300)
+        self.assertLessEqual(way["right"], corner["left"])
+        self.assertGreater(innermost["width"], 20)
+        self.assertLessEqual(zoom["right"], way["right"])
+
     def test_program_ends(self):
         other = server.Server(self.script)
         other.subject = server.Subject(models.small())

@@ -111,10 +111,25 @@ export class Header {
     const way = `${groups.join(",")}|${Math.round(stage.camera.scale * 100)}`;
     if (way === this.way) return;
     this.way = way;
+    const line = byId("way");
+    let left = groups.slice(-6);
+    do {
+      fill(line, ...this.wayParts(stage, left, groups.length > left.length));
+      left = left.slice(1);
+    } while (left.length && line.scrollWidth > line.clientWidth);
+  }
+
+  /** The model, groups from the outside in, and the size of the view; a sign stands for groups that are left out. */
+  wayParts(stage, groups, shortened) {
+    const then = () => el("span", { "aria-hidden": "true" }, "›");
     const parts = [button("model", () => stage.fitItem(0), { class: "crumb" })];
-    for (const group of groups.slice(-6)) parts.push(el("span", { "aria-hidden": "true" }, "›"), button(stage.scene.label(group), () => this.app.choose(group, stage), { class: "crumb" }));
+    if (shortened) parts.push(then(), "…");
+    for (const group of groups) {
+      const label = stage.scene.label(group);
+      parts.push(then(), button(label, () => this.app.choose(group, stage), { class: "crumb", title: label }));
+    }
     parts.push(el("span", { class: "zoom" }, `${formatNumber(stage.camera.scale * 100, 2)} %`));
-    fill(byId("way"), ...parts);
+    return parts;
   }
 
   async searchFor(text) {
