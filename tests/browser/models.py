@@ -252,12 +252,12 @@ def changed_transformer(layers=4, with_steps=False):
                  "fields": [{"name": "change"}, {"name": "counterpart"}]}
         counterparts = [other.get(item.id, math.nan) for item in model.items()]
         overlays.append(("difference", "difference", scene.overlay(facts, {"/counterpart": counterparts})))
-    steps = [("step 1: remove Identity `encoder.layer.0.copy`", [node.id], [], []),
-             ("step 2: fuse Gelu into FastGelu", [ids["encoder.layer.1.mlp.gelu"]], [target.id], []),
-             ("step 3: add Clip `encoder.layer.3.clip`", [], [extra.id], [renamed.id])]
+    steps = [("step 1: remove Identity `encoder.layer.0.copy`", "", [node.id], [], []),
+             ("step 2: fuse Gelu into FastGelu", "makes `scale`, which step 3 removes", [ids["encoder.layer.1.mlp.gelu"]], [target.id], []),
+             ("step 3: add Clip `encoder.layer.3.clip`", "", [], [extra.id], [renamed.id])]
     for number in range(2 if with_steps else 0):
-        rows = [{"name": name, "items": gone if number == 0 else made + kept, "gone": len(gone) if number == 0 else 0, "kept": len(kept) * number}
-                for name, gone, made, kept in steps]
+        rows = [{"name": name, **({"unseen": unseen} if unseen else {}), "items": gone if number == 0 else made + kept, "gone": len(gone) if number == 0 else 0, "kept": len(kept) * number}
+                for name, unseen, gone, made, kept in steps]
         overlays.append(("steps of a rewrite", "steps", scene.overlay({"title": "steps of a rewrite", "what": "steps", "scene": number, "sides": [], "table": rows, "fields": []})))
     return after, scenes, overlays
 

@@ -220,6 +220,8 @@ class Pictures(PageTest):
         self.assertEqual(states, [(2, "faded, full marked, faded"), (1, "faded marked, full, faded"), (0, "full marked, full, faded"), (1, "faded marked, full, faded"),
                                   (2, "faded, full marked, faded"), (3, "faded, full, full marked")])
         self.assertEqual(self.ask("document.getElementById('step').getAttribute('aria-valuetext')"), "3 of 3: add Clip `encoder.layer.3.clip`")
+        self.press("[")
+        self.assertEqual(self.ask("document.getElementById('step-text').textContent"), "2 of 3: fuse Gelu into FastGelu (makes `scale`, which step 3 removes)")
         self.ask("document.getElementById('step').value = 1; document.getElementById('step').dispatchEvent(new Event('input'))")
         self.page.settle()
         self.assert_golden("steps", self.ask("assay.dump()"))

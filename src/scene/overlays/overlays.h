@@ -61,7 +61,7 @@ std::optional<RewriteSteps> read_steps(std::string_view json);
 
 // The nodes of steps that a scene shows: those that are removed from the model before the rewrite, those that are added
 // to the one after it, or all that one model has. The items of each row are `gone` ones that it removes, those that it
-// adds, and `kept` ones that it changes.
+// adds, and `kept` ones that it changes; `unseen` names nodes that one step makes and a later one removes.
 enum class ShownSteps : uint8_t { removed, added, all };
 results::Overlay steps_overlay(const RewriteSteps& steps, const SceneNames& names, ShownSteps shown);
 

@@ -148,6 +148,28 @@ TEST(Overlays, differences_of_models) {
   EXPECT_EQ(others.scene, 1u);
 }
 
+TEST(Overlays, nodes_between_steps_are_named_at_both) {
+  const Made made;
+  const SceneNames names(made.model, made.made);
+  RewriteSteps steps;
+  steps.list = {{.explanation = "one", .removed = {"gone"}, .added = {"between", "first"}, .changed = ""},
+                {.explanation = "two", .removed = {"other"}, .added = {"other"}, .changed = "second"},
+                {.explanation = "three", .removed = {"between"}, .added = {"b\nc"}, .changed = ""},
+                {.explanation = "four", .removed = {"b\nc", "conv"}, .added = {"conv"}, .changed = ""},
+                {.explanation = "five", .removed = {"conv"}, .added = {"conv"}, .changed = ""}};
+  const results::Overlay overlay = steps_overlay(steps, names, ShownSteps::all);
+  using Words = std::vector<std::pair<std::string, std::string>>;
+  EXPECT_EQ(overlay.table.at(0).words, (Words{{"name", "one"}, {"unseen", "makes `between`, which step 3 removes"}}));
+  EXPECT_EQ(overlay.table.at(1).words, (Words{{"name", "two"}}));
+  EXPECT_EQ(overlay.table.at(2).words, (Words{{"name", "three"},
+                                              {"unseen",
+                                               "makes `b c`, which step 4 removes; removes `between`, "
+                                               "which step 1 makes"}}));
+  EXPECT_EQ(overlay.table.at(3).words, (Words{{"name", "four"}, {"unseen", "removes `b c`, which step 3 makes"}}));
+  EXPECT_EQ(overlay.table.at(4).words, (Words{{"name", "five"}})) << "both models have a node of that name";
+  EXPECT_EQ(overlay.table.at(0).items, std::vector<uint32_t>{names.item("first")});
+}
+
 TEST(Overlays, foreign_and_damaged_reports) {
   EXPECT_THROW(read("{}"), Error);
   EXPECT_THROW(read(R"({"schema": "assay/bench/1"})"), Error);

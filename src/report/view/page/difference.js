@@ -292,9 +292,9 @@ class Union {
   steps() {
     const { steps: removing = [] } = this.other;
     const { steps: adding = [] } = this.main;
-    return removing.map(({ name, gone }, i) => {
+    return removing.map(({ name, unseen, gone }, i) => {
       const { made, kept } = adding[i] || { made: [], kept: [] };
-      return { name, gone: moved(gone, this.byOther), made: moved(made.filter((item) => !this.pairs.has(item)), this.byMain),
+      return { name, unseen, gone: moved(gone, this.byOther), made: moved(made.filter((item) => !this.pairs.has(item)), this.byMain),
         kept: moved([...kept, ...made.filter((item) => this.pairs.has(item))], this.byMain) };
     });
   }

@@ -4,7 +4,7 @@ import { byId } from "./dom.js";
 
 const STEP_MS = 900;
 
-/** @typedef {{name: string, gone: number[], made: number[], kept: number[]}} Step */
+/** @typedef {{name: string, unseen: string, gone: number[], made: number[], kept: number[]}} Step */
 
 /** Gives a scene its steps, if that is what an overlay has. @param {import("./overlay.js").Overlay} overlay */
 export function takeSteps({ what, scene, table, facts }) {
@@ -15,8 +15,8 @@ export function takeSteps({ what, scene, table, facts }) {
 }
 
 /** What a row does to the items of its scene. @returns {Step} */
-function stepOf({ name, items, gone, kept = 0 }) {
-  return { name, gone: items.slice(0, gone), made: items.slice(gone, items.length - kept), kept: items.slice(items.length - kept) };
+function stepOf({ name, unseen = "", items, gone, kept = 0 }) {
+  return { name, unseen, gone: items.slice(0, gone), made: items.slice(gone, items.length - kept), kept: items.slice(items.length - kept) };
 }
 
 export class Steps {
@@ -64,7 +64,8 @@ export class Steps {
   }
 
   tell() {
-    const text = `${this.at} of ${this.list.length}${this.at ? ": " + this.list[this.at - 1].name.replace(/^step \d+: /, "") : ""}`;
+    const { name, unseen } = this.list[this.at - 1] || { name: "", unseen: "" };
+    const text = `${this.at} of ${this.list.length}${name && ": "}${name.replace(/^step \d+: /, "")}${unseen && ` (${unseen})`}`;
     this.slider.value = this.at;
     this.slider.setAttribute("aria-valuetext", text);
     byId("step-text").textContent = text;
