@@ -31,7 +31,7 @@ void show(ir::Model model) {
   const scene::MadeScene made = scene::make_scene(model, inference);
   check(made.scene);
   for (uint32_t item = 0; item < made.scene.items.size(); ++item) {
-    for (const results::NodePort& port : scene::node_facts(model, inference, made, item).inputs) {
+    for (const results::NodePort& port : scene::node_facts(model, made, item).inputs) {
       require(port.value == results::kNoItem || scene::value_of(made, port.value).valid(), "a value of that number");
     }
   }

@@ -30,6 +30,7 @@ FieldReader::FieldReader(std::string_view text) {
     }
   }
   reader.finish();
+  is_found_.assign(values_.size(), false);
 }
 
 std::optional<std::string_view> FieldReader::find(std::string_view key) {
@@ -38,6 +39,7 @@ std::optional<std::string_view> FieldReader::find(std::string_view key) {
     const size_t at = (next_ + i) % values_.size();
     if (values_[at].first != key) continue;
     next_ = at;
+    is_found_[at] = true;
     return values_[at].second;
   }
   return std::nullopt;
@@ -69,6 +71,35 @@ void FieldReader::single(std::string_view key, std::string& text) {
   std::vector<std::string> texts;
   (*this)(key, texts);
   if (!texts.empty()) text = texts.front();
+}
+
+void FieldReader::typed(std::string_view key, std::string_view type, results::AttributeListing::Value& value) {
+  const std::optional<std::string_view> text = find(key);
+  if (!text) return;
+  if (type == "INT") value = int64_t{};
+  if (type == "FLOAT") value = double{};
+  if (type == "STRING") value = std::string();
+  if (type == "INTS") value = std::vector<int64_t>();
+  if (type == "FLOATS") value = std::vector<double>();
+  if (type == "STRINGS") value = std::vector<std::string>();
+  const auto read_value = [&](auto& member) {
+    using T = std::decay_t<decltype(member)>;
+    constexpr bool kIsRead =
+        !std::is_same_v<T, std::monostate> && !std::is_same_v<T, std::vector<const tensor::Tensor*>>;
+    if constexpr (kIsRead) read(*text, member);
+  };
+  std::visit(read_value, value);
+}
+
+// Numbers that JSON cannot hold are texts.
+void FieldReader::rest(std::vector<std::pair<std::string, std::string>>& words,
+                       std::vector<std::pair<std::string, double>>& numbers) {
+  for (size_t i = 0; i < values_.size(); ++i) {
+    const auto& [name, text] = values_[i];
+    if (is_found_[i] || text.find_first_of("[{tfn") == 0) continue;
+    const bool is_word = text.starts_with('"') && text != "\"nan\"" && text != "\"inf\"" && text != "\"-inf\"";
+    is_word ? read(text, words.emplace_back(name, "").second) : read(text, numbers.emplace_back(name, 0).second);
+  }
 }
 
 void FieldReader::amount(std::string_view key, std::string& text) {

@@ -75,6 +75,9 @@ class FieldReader {
   void gaps(std::string_view key, std::vector<double>& numbers) { (*this)(key, numbers); }
   void keyed(std::string_view key, std::vector<std::pair<double, double>>& pairs);
   void single(std::string_view key, std::string& text);
+  void typed(std::string_view key, std::string_view type, results::AttributeListing::Value& value);
+  void rest(std::vector<std::pair<std::string, std::string>>& words,
+            std::vector<std::pair<std::string, double>>& numbers);
   void amount(std::string_view key, std::string& text);
   void numbers(bool& flag, std::string_view key, std::vector<results::ListedDim>& dims);
   void attributes(std::string_view key, std::vector<results::NamedAttribute>& attributes);
@@ -136,6 +139,7 @@ class FieldReader {
   }
 
   std::vector<std::pair<std::string, std::string_view>> values_;  // names are empty in a list
+  std::vector<bool> is_found_;                                    // by value
   bool is_list_ = false;
   size_t next_ = 0;
 };

@@ -58,6 +58,19 @@ class Filler {
   }
   void keyed(std::string_view, std::vector<std::pair<double, double>>& pairs) { pairs = {{99.5, 0.5}}; }
   void single(std::string_view key, std::string& text) { some(key, text); }
+  void typed(std::string_view, std::string_view& type, results::AttributeListing::Value& value) {
+    const auto fill_as = [&](std::string_view word, auto content) {
+      fill(content);
+      type = word;
+      value = content;
+    };
+    is_full_ ? fill_as("FLOATS", std::vector<double>()) : fill_as("STRING", std::string());
+  }
+  void rest(std::vector<std::pair<std::string, std::string>>& words,
+            std::vector<std::pair<std::string, double>>& numbers) {
+    words = {{"a word", "text"}, {"Another", ""}};
+    numbers = {{"a number", 0.5}, {"none", -std::numeric_limits<double>::infinity()}};
+  }
   void amount(std::string_view, std::string& text) { text = is_full_ ? "1234" : "2 * batch"; }
   void numbers(bool& flag, std::string_view, std::vector<results::ListedDim>& dims) {
     flag = true;
@@ -137,7 +150,8 @@ using AllResults = testing::Types<
     results::RuntimeReport, results::SameReport, results::SparsityReport, results::SweepPlan, results::SweepReport,
     results::SweepStatus, results::SweepUnit, results::TacticDiff, results::TacticListing, results::TacticReport,
     results::ValueComparison, results::ValueFacts, results::NodePort, results::OverlayField, results::OverlayGroup,
-    results::OverlayNote>;
+    results::OverlayNote, results::Overlay, results::OverlayRow, results::GraphListing, results::InitializerInfo,
+    results::AttributeListing>;
 TYPED_TEST_SUITE(FieldsOf, AllResults);
 
 TYPED_TEST(FieldsOf, a_result_is_read_back_equal) {
@@ -213,6 +227,39 @@ TEST(Fields, what_is_missing_or_new_is_left_out) {
   ASSERT_EQ(hunt.layers.size(), 1u);
   EXPECT_EQ(hunt.layers[0].node, "n");
   EXPECT_EQ(hunt.layers[0].excess, 0);
+}
+
+TEST(Fields, attributes_of_each_type_are_read_back) {
+  using Value = results::AttributeListing::Value;
+  const std::vector<std::pair<std::string_view, Value>> values = {
+      {"INT", int64_t{-7}},
+      {"FLOAT", 2.0},
+      {"STRING", std::string("2")},
+      {"INTS", std::vector<int64_t>{}},
+      {"FLOATS", std::vector<double>{1, 0.5}},
+      {"STRINGS", std::vector<std::string>{"a"}},
+      {"TENSOR", Value()},
+  };
+  for (const auto& [type, value] : values) {
+    const results::AttributeListing attribute{.name = "a", .type = type, .reference = "", .value = value};
+    const auto read = read_report<results::AttributeListing>(json_text(attribute));
+    EXPECT_EQ(read.type, type);
+    EXPECT_EQ(read.value, value) << type;
+  }
+}
+
+TEST(Fields, other_fields_are_texts_and_numbers) {
+  const auto row =
+      read_report<results::OverlayRow>(R"({"op": "Add", "share": 0.5, "x": "inf", "items": [3], "b": true})");
+  EXPECT_EQ(row.words, (std::vector<std::pair<std::string, std::string>>{{"op", "Add"}}));
+  EXPECT_EQ(row.numbers.size(), 2u);
+  EXPECT_EQ(row.items, std::vector<uint32_t>{3});
+  const auto overlay =
+      read_report<results::Overlay>(R"({"title": "t", "scene": 1, "cause": "c", "table": [{"a": 1}]})");
+  EXPECT_EQ(overlay.title, "t");
+  EXPECT_EQ(overlay.words, (std::vector<std::pair<std::string, std::string>>{{"cause", "c"}}));
+  EXPECT_TRUE(overlay.numbers.empty());
+  EXPECT_EQ(overlay.table.at(0).numbers.at(0).first, "a");
 }
 
 TEST(Fields, damage_is_an_error) {

@@ -78,6 +78,21 @@ class FieldWriter {
       for (const auto& [name, number] : pairs) v(fmt::format("{:g}", name), number);
     });
   }
+  void typed(std::string_view key, std::string_view, const results::AttributeListing::Value& value) {
+    std::visit(
+        [&](const auto& content) {
+          using T = std::decay_t<decltype(content)>;
+          constexpr bool kIsText =
+              !std::is_same_v<T, std::monostate> && !std::is_same_v<T, std::vector<const tensor::Tensor*>>;
+          if constexpr (kIsText) (*this)(key, content);
+        },
+        value);
+  }
+  void rest(const std::vector<std::pair<std::string, std::string>>& words,
+            const std::vector<std::pair<std::string, double>>& numbers) {
+    for (const auto& [name, word] : words) (*this)(name, word);
+    for (const auto& [name, number] : numbers) (*this)(name, number);
+  }
   void single(std::string_view key, const std::string& text) { when(!text.empty(), key, std::vector{text}); }
   void amount(std::string_view key, const std::string& text) {
     int64_t number = 0;

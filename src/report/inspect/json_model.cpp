@@ -24,9 +24,7 @@ void JsonModelListing::begin_graph(const results::GraphListing& graph) {
     json_.field("name", graph.role == results::GraphRole::body ? graph.attribute : graph.name);
     if (graph.role == results::GraphRole::body) json_.field("type", "GRAPH");
   }
-  fields_("inputs", graph.inputs);
-  fields_("outputs", graph.outputs);
-  fields_("initializer_count", graph.initializer_count);
+  results::Fields<results::GraphListing>::of(fields_, graph);
   initializers(graph);
   if (with_layers_) {
     json_.key("nodes");
@@ -45,8 +43,7 @@ void JsonModelListing::initializers(const results::GraphListing& graph) {
       continue;
     }
     json_.begin_object();
-    fields_("tensor", item.info);
-    fields_.some("external_location", item.external_location);
+    results::Fields<results::InitializerInfo>::of(fields_, item);
     json_.key("values");
     item.tensor ? write_elements(json_, *item.tensor) : json_.null();
     json_.end_object();
@@ -70,21 +67,13 @@ void JsonModelListing::begin_attributes() {
 void JsonModelListing::attribute(const results::AttributeListing& attribute) {
   begin_attributes();
   json_.begin_object();
-  fields_("name", attribute.name);
-  fields_("type", attribute.type);
-  fields_.some("reference", attribute.reference);
-  const auto write = [&](const auto& value) {
-    using T = std::decay_t<decltype(value)>;
-    if constexpr (std::is_same_v<T, std::vector<const tensor::Tensor*>>) {
-      json_.key("tensors");
-      json_.begin_array();
-      for (const tensor::Tensor* item : value) tensor(*item);
-      json_.end_array();
-    } else if constexpr (!std::is_same_v<T, std::monostate>) {
-      fields_("value", value);
-    }
-  };
-  std::visit(write, attribute.value);
+  results::Fields<results::AttributeListing>::of(fields_, attribute);
+  if (const auto* tensors = std::get_if<std::vector<const tensor::Tensor*>>(&attribute.value)) {
+    json_.key("tensors");
+    json_.begin_array();
+    for (const tensor::Tensor* item : *tensors) tensor(*item);
+    json_.end_array();
+  }
   json_.end_object();
 }
 

@@ -75,41 +75,6 @@ void add_lines(Container& out, const results::SceneLines& lines) {
   out.column("bend.y", lines.bends_y);
 }
 
-template <typename T>
-void write_pairs(JsonWriter& json, const std::vector<std::pair<std::string, T>>& pairs) {
-  for (const auto& [name, value] : pairs) json.field(name, value);
-}
-
-void write_items(JsonWriter& json, const std::vector<uint32_t>& items) {
-  json.key("items");
-  json.begin_array();
-  for (const uint32_t item : items) json.value(static_cast<uint64_t>(item));
-  json.end_array();
-}
-
-void write_overlay_head(JsonWriter& json, const results::Overlay& overlay, uint64_t revision) {
-  json.field("revision", revision);
-  json.field("title", overlay.title);
-  json.field("source", overlay.source);
-  json.field("what", overlay.what);
-  json.field("scene", static_cast<uint64_t>(overlay.scene));
-  write_pairs(json, overlay.words);
-  write_pairs(json, overlay.numbers);
-  write_texts(json, "sides", overlay.sides);
-  write_texts(json, "lanes", overlay.lanes);
-  formats::FieldWriter fields(json);
-  fields("fields", overlay.fields);
-  fields("groups", overlay.groups);
-  fields("notes", overlay.notes);
-  write_list(json, "table", overlay.table, [](JsonWriter& list, const results::OverlayRow& row) {
-    list.begin_object();
-    write_pairs(list, row.words);
-    write_pairs(list, row.numbers);
-    write_items(list, row.items);
-    list.end_object();
-  });
-}
-
 void add_groups(Container& out, const results::Overlay& overlay) {
   std::vector<uint32_t> starts;
   std::vector<uint32_t> counts;
@@ -190,7 +155,9 @@ Container scene_container(const results::Scene& scene, uint64_t revision, Contai
 
 Container overlay_container(const results::Overlay& overlay, uint64_t revision, Container::Numbers numbers) {
   Container out("overlay", numbers);
-  write_overlay_head(out.head(), overlay, revision);
+  out.head().field("revision", revision);
+  formats::FieldWriter fields(out.head());
+  results::Fields<results::Overlay>::of(fields, overlay);
   for (const results::OverlayColumn& column : overlay.columns) {
     out.column(column.side + "/" + column.field + (column.is_of_values ? "@value" : ""), column.numbers);
   }

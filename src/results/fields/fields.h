@@ -31,6 +31,8 @@ namespace assay::results {
 //   v.keyed(key, member)            pairs of numbers, the first as the name of the second
 //   v.single(key, member)           a text in a list, absent where it is empty
 //   v.attributes(key, member)       attributes of a node in an object
+//   v.typed(key, type, member)      one of several kinds, which ONNX's word for its type tells; absent for tensors
+//   v.rest(words, numbers)          pairs of names with texts, or numbers, among these; after all other such fields
 //   v.amount(key, member)           a text that is a number where it can be
 //   v.numbers(flag, key, member)    dims, -1 in place of symbols, absent unless the member `flag` is true
 template <typename T>

@@ -112,6 +112,36 @@ struct Fields<ModelOverview> {
   }
 };
 
+// Facts before the nodes of a graph; bodies and functions have a name before it.
+template <>
+struct Fields<GraphListing> {
+  static void of(auto& v, auto& graph) {
+    v("inputs", graph.inputs);
+    v("outputs", graph.outputs);
+    v("initializer_count", graph.initializer_count);
+  }
+};
+
+// A weight whose elements follow.
+template <>
+struct Fields<InitializerInfo> {
+  static void of(auto& v, auto& initializer) {
+    v("tensor", initializer.info);
+    v.some("external_location", initializer.external_location);
+  }
+};
+
+// Tensors follow.
+template <>
+struct Fields<AttributeListing> {
+  static void of(auto& v, auto& attribute) {
+    v("name", attribute.name);
+    v("type", attribute.type);
+    v.some("reference", attribute.reference);
+    v.typed("value", attribute.type, attribute.value);
+  }
+};
+
 // The attributes follow.
 template <>
 struct Fields<NodeListing> {

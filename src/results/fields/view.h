@@ -47,6 +47,32 @@ struct Fields<OverlayNote> {
 };
 
 template <>
+struct Fields<OverlayRow> {
+  static void of(auto& v, auto& row) {
+    v.rest(row.words, row.numbers);
+    v("items", row.items);
+  }
+};
+
+// The head of a container, whose columns the rest is.
+template <>
+struct Fields<Overlay> {
+  static void of(auto& v, auto& overlay) {
+    v("title", overlay.title);
+    v("source", overlay.source);
+    v("what", overlay.what);
+    v("scene", overlay.scene);
+    v.rest(overlay.words, overlay.numbers);
+    v("sides", overlay.sides);
+    v("lanes", overlay.lanes);
+    v("fields", overlay.fields);
+    v("groups", overlay.groups);
+    v("notes", overlay.notes);
+    v("table", overlay.table);
+  }
+};
+
+template <>
 struct Fields<ChannelRange> {
   static void of(auto& v, auto& range) {
     v("least", range.least);
