@@ -26,6 +26,7 @@ export class Scene {
   /** @param {Container} container @param {number} number @param {string} title */
   constructor(container, number, title) {
     this.number = number;
+    this.lists = {};
     this.title = title;
     this.facts = container.head;
     this.operators = container.head.operators || [];
@@ -40,7 +41,7 @@ export class Scene {
     this.readValues(container);
     this.readEdges(container);
     this.chipTexts = container.text("chip");
-    this.chips = orderedLists(container.column("chip.item"), this.count);
+    this.chipItems = container.column("chip.item");
     this.lastOrder = 0;
     for (const column of [this.order, this.last]) for (let i = 0; i < this.count; i++) if (column[i] !== NONE && column[i] > this.lastOrder) this.lastOrder = column[i];
     this.byOrder = null;
@@ -56,9 +57,24 @@ export class Scene {
     this.values = this.producer.length;
     this.useNode = container.column("use.node");
     this.useValue = container.column("use.value");
-    this.usesOfValue = orderedLists(this.useValue, this.values);
-    this.usesOfNode = orderedLists(this.useNode, this.count);
-    this.madeOfNode = orderedLists(this.producer, this.count);
+  }
+
+  // Lists that the first picture may do without are made when they are asked for.
+
+  get usesOfValue() {
+    return (this.lists.usesOfValue ||= orderedLists(this.useValue, this.values));
+  }
+
+  get usesOfNode() {
+    return (this.lists.usesOfNode ||= orderedLists(this.useNode, this.count));
+  }
+
+  get madeOfNode() {
+    return (this.lists.madeOfNode ||= orderedLists(this.producer, this.count));
+  }
+
+  get chips() {
+    return (this.lists.chips ||= orderedLists(this.chipItems, this.count));
   }
 
   readEdges(container) {
