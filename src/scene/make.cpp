@@ -6,7 +6,6 @@
 #include <unordered_map>
 
 #include "base/memory.h"
-#include "base/text.h"
 #include "inspect/model_overview.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
