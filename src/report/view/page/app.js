@@ -23,6 +23,8 @@ import { Tasks } from "./tasks.js";
 import { onTheme, startTheme, theme } from "./theme.js";
 import { Tree } from "./tree.js";
 
+const MOST_WAITED_MS = 1000;
+
 /** @typedef {{kind: "item"|"value", stage: Stage, id: number}} Selection */
 
 export class App {
@@ -84,7 +86,10 @@ export class App {
       stage.firstView();
     }
     this.graph.draw();
-    if (!document.hidden) await new Promise((done) => requestAnimationFrame(() => setTimeout(done)));
+    await new Promise((done) => {
+      requestAnimationFrame(() => setTimeout(done));
+      setTimeout(done, document.hidden ? 0 : MOST_WAITED_MS);  // pages that nobody sees get no frames
+    });
     this.pictured = performance.now();
   }
 
