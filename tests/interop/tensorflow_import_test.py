@@ -96,16 +96,16 @@ def lite():
     return file.finish([x], [y])
 
 
-def quantized():
-    """A convolution with a scale for each channel, and a sum, in codes of 8 bits."""
+def quantized(dtype="int8", zeros=(3, -5, 7), bias_dtype=np.int32):
+    """A convolution with a scale for each channel, and a sum, in codes; weights have 8 bits."""
     file = tf.Lite()
     scales = np.array([0.02, 0.03, 0.01, 0.05], np.float32)
     codes = DICE.integers(-127, 128, (4, 3, 3, 3)).astype(np.int8)
-    x = file.tensor("x", (1, 6, 6, 3), "int8", 0.05, 3)
-    y = file.tensor("y", (1, 6, 6, 4), "int8", 0.1, -5)
-    out = file.tensor("out", (1, 6, 6, 4), "int8", 0.2, 7)
+    x = file.tensor("x", (1, 6, 6, 3), dtype, 0.05, zeros[0])
+    y = file.tensor("y", (1, 6, 6, 4), dtype, 0.1, zeros[1])
+    out = file.tensor("out", (1, 6, 6, 4), dtype, 0.2, zeros[2])
     kernel = file.constant("kernel", codes, scale=scales, zero=np.zeros(4, np.int64), axis=0)
-    bias = DICE.integers(-500, 500, 4).astype(np.int32)
+    bias = DICE.integers(-500, 500, 4).astype(bias_dtype)
     bias_number = file.constant("bias", bias, scale=scales * np.float32(0.05), zero=np.zeros(4, np.int64), axis=0)
     file.add(3, [x, kernel, bias_number], [y], [(0, "i8", 0), (1, "i32", 1), (2, "i32", 1), (3, "i8", 0)], 1)
     file.add(0, [y, y], [out], [(0, "i8", 0)], 11)
@@ -185,14 +185,21 @@ class Import(InFolder):
                                       self.first(path, "--ref", {"x:0": x}))
 
     def test_quantized_by_channel(self):
-        data, kernel, bias = quantized()
-        path = self.write("int8.tflite", data)
-        x = DICE.integers(-128, 128, (1, 6, 6, 3)).astype(np.int8)
-        real = np.pad((x.astype(np.float64) - 3) * 0.05, ((0, 0), (1, 1), (1, 1), (0, 0)))
+        self.check_quantized("int8", (3, -5, 7), np.int32)
+
+    def test_codes_of_16_bits(self):
+        """Biases have 64 bits there."""
+        self.check_quantized("int16", (0, 0, 0), np.int64)
+
+    def check_quantized(self, dtype, zeros, bias_dtype):
+        data, kernel, bias = quantized(dtype, zeros, bias_dtype)
+        path, least, most = self.write("codes.tflite", data), np.iinfo(dtype).min, np.iinfo(dtype).max
+        x = DICE.integers(-128, 128, (1, 6, 6, 3)).astype(dtype)
+        real = np.pad((x.astype(np.float64) - zeros[0]) * 0.05, ((0, 0), (1, 1), (1, 1), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(real, (3, 3), (1, 2))
         sums = np.einsum("nhwcij,oijc->nhwo", windows, kernel) + bias
-        codes = np.clip(np.rint(sums / 0.1) - 5, -128, 127)
-        expected = np.clip(np.rint((codes + 5) * 0.1 * 2 / 0.2) + 7, -128, 127)
+        codes = np.clip(np.rint(sums / 0.1) + zeros[1], least, most)
+        expected = np.clip(np.rint((codes - zeros[1]) * 0.1 * 2 / 0.2) + zeros[2], least, most)
         for side in ("--ref", "--engine", "--onnxrt", "--openvino"):
             found = self.first(path, side, {"x": x}).astype(np.int64)
             self.assertLessEqual(abs(found - expected).max(), 1, side)

@@ -40,9 +40,22 @@ NamedAttributes axis_of(const Quantization& quantization) {
   return {{"axis", quantization.axis}};
 }
 
+// Codes of 64 bits, which biases beside activations of 16 bits have: DequantizeLinear does not take them.
+ir::ValueId scaled(Builder& builder, ir::ValueId codes, const Quantization& quantization) {
+  ir::ValueId scales = builder.constant(scales_of(quantization));
+  const auto rank = static_cast<int64_t>(builder.rank(codes).value_or(1));
+  if (quantization.scales.size() > 1 && quantization.axis + 1 < rank) {
+    Ints dims(static_cast<size_t>(rank - quantization.axis), 1);
+    dims.front() = static_cast<int64_t>(quantization.scales.size());
+    scales = builder.reshape(scales, dims);
+  }
+  return builder.pointwise({"Mul", {builder.cast(codes, DType::float32), scales}});
+}
+
 }  // namespace
 
 ir::ValueId dequantized(Builder& builder, ir::ValueId codes, const Quantization& quantization) {
+  if (builder.dtype(codes) == DType::int64) return scaled(builder, codes, quantization);
   const NodeRequest request = {"DequantizeLinear", coding(builder, codes, quantization, builder.dtype(codes)),
                                axis_of(quantization)};
   return quantization.scales.size() == 1 ? builder.pointwise(request) : builder.add(request);
