@@ -191,6 +191,14 @@ class Import(InFolder):
         """Biases have 64 bits there."""
         self.check_quantized("int16", (0, 0, 0), np.int64)
 
+    def test_codes_of_64_bits_by_row(self):
+        file, codes, scales = tf.Lite(), np.array([[1, -2, 3], [4, 5, -6]]), np.array([0.5, 0.25], np.float32)
+        x, y = file.tensor("x", (2, 3)), file.tensor("y", (2, 3))
+        file.add(0, [x, file.constant("codes", codes, scale=scales, zero=np.zeros(2, np.int64))], [y], [(0, "i8", 0)], 11)
+        given = normal(2, 3)
+        found = self.first(self.write("rows.tflite", file.finish([x], [y])), "--ref", {"x": given})
+        np.testing.assert_allclose(found, given + codes * scales[:, None], rtol=1e-6)
+
     def check_quantized(self, dtype, zeros, bias_dtype):
         data, kernel, bias = quantized(dtype, zeros, bias_dtype)
         path, least, most = self.write("codes.tflite", data), np.iinfo(dtype).min, np.iinfo(dtype).max
