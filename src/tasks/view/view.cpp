@@ -41,9 +41,10 @@ struct Shown {
     std::unique_ptr<ops::Inference> inference = infer_types(loaded);
     tell_findings(loaded.findings, observer);
     scene::FoundTypes types = scene::find_types(model, *inference);
-    const std::future<void> freed = std::async(std::launch::async, [&inference] { inference.reset(); });
+    std::future<void> freed = std::async(std::launch::async, [&inference] { inference.reset(); });
     made = boxes.get();
     scene::add_types(model, std::move(types), made);
+    freed.get();
     made.scene.file = path;
   }
 
