@@ -1,7 +1,7 @@
 // The page as a whole: what is shown, selected, found, and who is told of it.
 
 import { badgesOf, classesOf, edgeStyleOf, outlinesOf } from "./judgement.js";
-import { byId, el, fill } from "./dom.js";
+import { byId, el, fill, frame } from "./dom.js";
 import { Dock } from "./dock.js";
 import { addUnion } from "./difference.js";
 import { shortestPath } from "./follow.js";
@@ -22,8 +22,6 @@ import { Steps, takeSteps } from "./steps.js";
 import { Tasks } from "./tasks.js";
 import { onTheme, startTheme, theme } from "./theme.js";
 import { Tree } from "./tree.js";
-
-const MOST_WAITED_MS = 1000;
 
 /** @typedef {{kind: "item"|"value", stage: Stage, id: number}} Selection */
 
@@ -86,10 +84,7 @@ export class App {
       stage.firstView();
     }
     this.graph.draw();
-    await new Promise((done) => {
-      requestAnimationFrame(() => setTimeout(done));
-      setTimeout(done, document.hidden ? 0 : MOST_WAITED_MS);  // pages that nobody sees get no frames
-    });
+    await frame();
     this.pictured = performance.now();
   }
 

@@ -67,3 +67,12 @@ export function commandLine(command) {
 export function emptyView(text) {
   return el("p", { class: "empty" }, text);
 }
+
+/** Waits until what was drawn is seen; a page that nobody sees gets no frames. */
+export function frame() {
+  const MOST_MS = 1000;
+  return new Promise((done) => {
+    requestAnimationFrame(() => setTimeout(done));
+    setTimeout(done, document.hidden ? 0 : MOST_MS);
+  });
+}
