@@ -77,7 +77,8 @@ TEST_F(Routes, parts_of_a_scene) {
   ASSERT_FALSE(scene.pieces.empty());
   EXPECT_TRUE(scene.pieces.front().starts_with("ASV1"));
   const std::string_view start = scene.pieces.front();
-  EXPECT_EQ(static_cast<unsigned char>(start[4]) + 256U * static_cast<unsigned char>(start[5]), scene.pieces.back().size());
+  EXPECT_EQ(static_cast<unsigned char>(start[4]) + 256U * static_cast<unsigned char>(start[5]),
+            scene.pieces.back().size());
   const std::string sum = std::to_string(item("sum"));
   EXPECT_TRUE(holds(get("/api/node/0/" + sum), "\"op\": \"Add\""));
   const uint32_t weight = view_->node(0, item("sum")).inputs[1].value;

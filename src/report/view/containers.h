@@ -9,8 +9,8 @@
 
 namespace assay::report {
 
-// The columns of a scene, an overlay or a slice, which outlive them; `revision` counts the versions of the file that were
-// seen.
+// The columns of a scene, an overlay or a slice, which outlive them; `revision` counts the versions of the file that
+// were seen.
 Container scene_container(const results::Scene& scene, uint64_t revision,
                           Container::Numbers numbers = Container::Numbers::plain);
 Container overlay_container(const results::Overlay& overlay, uint64_t revision,
