@@ -49,44 +49,33 @@ DEVICE void finish_mine(const Params& p, const Work& work, const Tile& tile, con
   });
 }
 
-#if kSplits > 1
-CLUSTER_KERNEL(kThreads, kResident, kSplits) {
-#else
-RESIDENT_KERNEL(kThreads, kResident) {
-#endif
+STREAM_KERNEL {
   DYNAMIC_SHARED(memory);
   const Work work = work_of(p);
   const Stages stages = stages_in(memory);
-  const bool multiplies = warp_index() < kConsumers / 32;
-  const bool acts = !multiplies && is_elected();
-  if (!multiplies) begin_moving(p, work, stages, acts);
-#if kSplits > 1
-  arrive_at_cluster();
-#endif
-  meet();
-  AFTER_THE_ONE_BEFORE();
+  const Role role = begin_role(p, work, stages);
   float* const own = (float*)(memory + kOwnPlace);
   const Tile tile = tile_at(work, 0);
   Operands operands[kMine];
   Sums sums;
-  if (multiplies) {
+  if (role.multiplies) {
     if (kMine <= kMostEarly) {
       for_mine(work, tile, [&](int i, int row, int column) { operands[i] = operands_of(p, place_of_mine(work, tile, row, column)); });
     }
     Turn turn = {0, 0};
     multiply(work, stages, turn, sums);
   } else {
-    move_all(p, work, stages, acts);
+    move_all(p, work, stages, role.acts);
   }
 #if kSplits > 1
   wait_for_cluster();  // all blocks have begun
 #endif
-  if (multiplies) share_out(sums, own);
+  if (role.multiplies) share_out(sums, own);
 #if kSplits > 1
   arrive_at_cluster();
   wait_for_cluster();
 #else
   meet();
 #endif
-  if (multiplies) finish_mine(p, work, tile, operands, own);
+  if (role.multiplies) finish_mine(p, work, tile, operands, own);
 }

@@ -55,18 +55,14 @@ DEVICE void finish_own(const Params& p, const Work& work, const Tile& tile, cons
   }
 }
 
-RESIDENT_KERNEL(kThreads, kResident) {
+STREAM_KERNEL {
   DYNAMIC_SHARED(memory);
   const Work work = work_of(p);
   const Stages stages = stages_in(memory);
-  const bool multiplies = warp_index() < kConsumers / 32;
-  const bool acts = !multiplies && is_elected();
-  if (!multiplies) begin_moving(p, work, stages, acts);
-  meet();
-  AFTER_THE_ONE_BEFORE();
+  const Role role = begin_role(p, work, stages);
   float* const own = (float*)(memory + kOwnPlace);
-  if (!multiplies) {
-    move_all(p, work, stages, acts);
+  if (!role.multiplies) {
+    move_all(p, work, stages, role.acts);
     return;
   }
   Turn turn = {0, 0};

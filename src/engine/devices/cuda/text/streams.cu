@@ -219,3 +219,27 @@ DEVICE Pack<float, kTaken> sums_at(const float* sums, int stride, int row, int c
   return made;
 }
 DEVICE bool is_result(const Work& work, int m, int n) { return m < work.rows && n < work.columns; }
+
+#if kSplits > 1
+#define STREAM_KERNEL CLUSTER_KERNEL(kThreads, kResident, kSplits)
+#else
+#define STREAM_KERNEL RESIDENT_KERNEL(kThreads, kResident)
+#endif
+// A thread's part in such a kernel.
+struct Role {
+  bool multiplies;
+  bool acts;  // in the warp that moves
+};
+// Returns when what earlier launches made may be read; the first weights are under way.
+DEVICE Role begin_role(const Params& p, const Work& work, const Stages& stages) {
+  Role role;
+  role.multiplies = warp_index() < kConsumers / 32;
+  role.acts = !role.multiplies && is_elected();
+  if (!role.multiplies) begin_moving(p, work, stages, role.acts);
+#if kSplits > 1
+  arrive_at_cluster();
+#endif
+  meet();
+  AFTER_THE_ONE_BEFORE();
+  return role;
+}

@@ -173,12 +173,7 @@ class TileWriter {
       divisor("by_width", g.out_width);
       divisor("by_channels", g.channels / g.groups);
       divisor("by_taps", g.kernel_width);
-      number("stride_y", g.stride_y);
-      number("stride_x", g.stride_x);
-      number("dilation_y", g.dilation_y);
-      number("dilation_x", g.dilation_x);
-      number("pad_top", g.pad_top);
-      number("pad_left", g.pad_left);
+      for_places_of_windows(g, number);
     }
     return made + operands_text(launch) + "  return work;\n}\n";
   }

@@ -55,6 +55,17 @@ struct TileProduct {
   int64_t item_count() const;
 };
 
+// Calls number(name, value) for the facts that tell where windows lie.
+template <typename Number>
+void for_places_of_windows(const ConvGeometry& g, const Number& number) {
+  number("stride_y", g.stride_y);
+  number("stride_x", g.stride_x);
+  number("dilation_y", g.dilation_y);
+  number("dilation_x", g.dilation_x);
+  number("pad_top", g.pad_top);
+  number("pad_left", g.pad_left);
+}
+
 // Computes the product, each result of which `site` takes as `given`. Nullopt: something is too large.
 std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,
                                       ElementSite site);

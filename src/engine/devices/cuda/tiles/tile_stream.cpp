@@ -173,12 +173,7 @@ class StreamWriter {
     number("taps", product_.windows ? g.kernel_height * g.kernel_width : 1);
     divisor("by_pixels", g.out_height * g.out_width);
     divisor("by_width", g.out_width);
-    number("stride_y", g.stride_y);
-    number("stride_x", g.stride_x);
-    number("dilation_y", g.dilation_y);
-    number("dilation_x", g.dilation_x);
-    number("pad_top", g.pad_top);
-    number("pad_left", g.pad_left);
+    for_places_of_windows(g, number);
     const std::string place = product_.windows ? fmt::format("((uint32)m * {} + (uint32)item)", product_.item_count())
                                                : "((uint32)item * (uint32)work.rows + (uint32)m)";
     return fmt::format(
@@ -276,10 +271,12 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, const Card& car
   constexpr int kStreams = 90;  // the capability that has them
   if (card.capability() != kStreams || !can_stream(product)) return {};
   std::vector<TileShape> shapes;
-  for (const Form& form : kLongForms) shapes.push_back({form.rows, form.columns, 1, 1, 1, 0, true, true});
+  for (const Form& form : kLongForms) {
+    shapes.push_back({.rows = form.rows, .columns = form.columns, .is_streamed = true, .is_long = true});
+  }
   for (const Form& form : kShortForms) {
     for (int splits = 1; splits <= kMostSplits && splits <= steps_of(product); splits *= 2) {
-      shapes.push_back({form.rows, form.columns, 1, 1, splits, 0, true, false});
+      shapes.push_back({.rows = form.rows, .columns = form.columns, .splits = splits, .is_streamed = true});
     }
   }
   const auto cost = [&](const TileShape& shape) { return cost_of(product, shape, card.multiprocessors()); };
