@@ -2,8 +2,10 @@
 
 #include "base/parallel.h"
 #include "ops/kernels/elements/broadcast.h"
+#include "ops/kernels/elements/line_norm.h"
 #include "ops/kernels/elements/moments.h"
 #include "ops/kernels/elements/sigmoid.h"
+#include "ops/kernels/movement/embedding.h"
 #include "ops/kernels/movement/places.h"
 #include "ops/operator.h"
 
@@ -21,43 +23,6 @@ void check_list(const Infer& node, uint32_t list, const Dim& width) {
 std::vector<double> load_or_empty(const Eval& node, uint32_t input) {
   return node.has(input) ? node.load<double>(input) : std::vector<double>{};
 }
-
-// Lines of a tensor made to have mean 0 and variance 1, or only a mean square of 1, then scaled and shifted.
-struct LineNorm {
-  uint64_t width = 1;
-  double epsilon = 0;
-  bool centers = true;
-  std::vector<double> gamma, beta;      // empty: none
-  std::vector<double> means, inverses;  // of each line
-
-  void apply(std::vector<double>& data) {
-    const uint64_t lines = width == 0 ? 0 : data.size() / width;
-    means.resize(lines);
-    inverses.resize(lines);
-    parallel_for(lines, 4, [&](uint64_t begin, uint64_t end) {
-      for (uint64_t l = begin; l < end; ++l) apply_line(l, std::span(data).subspan(l * width, width));
-    });
-  }
-
- private:
-  void apply_line(uint64_t l, std::span<double> line) {
-    Moments moments;
-    if (centers) {
-      moments = moments_of(width, [&](uint64_t i) { return line[i]; });
-    } else {
-      for (const double x : line) moments.variance += x * x;
-      moments.variance /= static_cast<double>(width);
-    }
-    const double deviation = std::sqrt(moments.variance + epsilon);
-    means[l] = moments.mean;
-    inverses[l] = 1 / deviation;
-    for (uint64_t i = 0; i < width; ++i) {
-      line[i] = (line[i] - moments.mean) / deviation;
-      if (!gamma.empty()) line[i] *= gamma[i];
-      if (!beta.empty()) line[i] += beta[i];
-    }
-  }
-};
 
 // The simplified form has no beta.
 void infer_skip(Infer& node, bool is_simplified) {
@@ -145,27 +110,19 @@ void infer_embedding(Infer& node) {
   node.set_dims(2, dims);
 }
 
-// Adds the row of a table that each id names; ids[i] belongs to line i.
 void add_rows(std::vector<double>& sums, const Eval& node, uint32_t table, const std::vector<int64_t>& ids) {
   if (!node.has(table)) return;
   const Tensor& rows = node.tensor_in(table);
-  const auto width = static_cast<uint64_t>(node.shape(table)[1]);
-  const auto count = static_cast<uint64_t>(node.shape(table)[0]);
-  std::vector<double> numbers(width);
-  for (uint64_t l = 0; l < ids.size(); ++l) {
-    if (ids[l] < 0) fail(ErrorCode::shape, "id {} is negative", ids[l]);
-    const uint64_t row = checked_index(ids[l], count);
-    tensor::load(rows.dtype(), rows.bytes(), row * width, std::span(numbers));
-    for (uint64_t i = 0; i < width; ++i) sums[l * width + i] += numbers[i];
-  }
+  std::vector<double> numbers(static_cast<uint64_t>(node.shape(table)[1]));
+  add_named_rows(ids, node.shape(table), sums, [&](uint64_t row) {
+    tensor::load(rows.dtype(), rows.bytes(), row * numbers.size(), std::span(numbers));
+    return std::span<const double>(numbers);
+  });
 }
 
 void eval_embedding(Eval& node) {
-  const auto batch = static_cast<uint64_t>(node.shape(0)[0]);
-  const auto length = static_cast<uint64_t>(node.shape(0)[1]);
   std::vector<double> sums(node.out_count(0));
-  std::vector<int64_t> positions(batch * length);
-  for (uint64_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i % length);
+  std::vector<int64_t> positions = places_in_lines(node.shape(0));
   if (node.has(8)) BroadcastReader(node.tensor_in(8), node.shape(0)).read(0, std::span(positions));
   add_rows(sums, node, 2, node.integers_in(0));
   add_rows(sums, node, 3, positions);
@@ -176,13 +133,7 @@ void eval_embedding(Eval& node) {
   norm.beta = node.load<double>(6);
   norm.apply(sums);
   node.store(0, std::move(sums));
-  if (!node.wants(1)) return;
-  std::vector<int64_t> counts(batch);
-  if (node.has(7)) {
-    const std::vector<int64_t> mask = node.integers_in(7);
-    for (uint64_t i = 0; i < mask.size(); ++i) counts[i / length] += mask[i];
-  }
-  node.store(1, std::move(counts));
+  if (node.wants(1)) node.store(1, counts_of_mask(node, 7, node.shape(0)));
 }
 
 // The place of the channels of an image.

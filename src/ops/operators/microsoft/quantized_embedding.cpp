@@ -1,7 +1,5 @@
-#include <cmath>
-
-#include "ops/kernels/elements/moments.h"
-#include "ops/kernels/movement/places.h"
+#include "ops/kernels/elements/line_norm.h"
+#include "ops/kernels/movement/embedding.h"
 #include "ops/operator.h"
 
 namespace assay::ops {
@@ -41,46 +39,24 @@ std::vector<double> numbers_of(const Eval& node, uint32_t table) {
   return numbers;
 }
 
-// Adds the row of a table that each id names.
 void add_rows(const Eval& node, uint32_t table, const std::vector<int64_t>& ids, std::vector<double>& sums) {
   const std::vector<double> numbers = numbers_of(node, table);
-  const auto rows = static_cast<uint64_t>(node.shape(kTables + table)[0]);
-  const auto width = static_cast<uint64_t>(node.shape(kTables + table)[1]);
-  for (uint64_t i = 0; i < ids.size(); ++i) {
-    if (ids[i] < 0) fail(ErrorCode::shape, "id {} is negative", ids[i]);
-    const uint64_t row = checked_index(ids[i], rows);
-    for (uint64_t j = 0; j < width; ++j) sums[i * width + j] += numbers[row * width + j];
-  }
-}
-
-void normalize(const Eval& node, std::vector<double>& sums) {
-  const std::vector<double> gamma = numbers_of(node, 3);
-  const std::vector<double> beta = numbers_of(node, 4);
-  const double epsilon = node.floating("epsilon");
-  const uint64_t width = gamma.size();
-  for (uint64_t first = 0; width > 0 && first < sums.size(); first += width) {
-    const Moments moments = moments_of(width, [&](uint64_t i) { return sums[first + i]; });
-    const double deviation = std::sqrt(moments.variance + epsilon);
-    for (uint64_t i = 0; i < width; ++i)
-      sums[first + i] = (sums[first + i] - moments.mean) / deviation * gamma[i] + beta[i];
-  }
+  const tensor::Shape& shape = node.shape(kTables + table);
+  const auto width = static_cast<uint64_t>(shape[1]);
+  add_named_rows(ids, shape, sums, [&](uint64_t row) { return std::span(numbers).subspan(row * width, width); });
 }
 
 void eval_embedding(Eval& node) {
-  const auto batch = static_cast<uint64_t>(node.shape(0)[0]);
-  const auto length = static_cast<uint64_t>(node.shape(0)[1]);
   std::vector<double> sums(node.out_count(0));
-  std::vector<int64_t> positions(batch * length);
-  for (uint64_t i = 0; i < positions.size(); ++i) positions[i] = static_cast<int64_t>(i % length);
   add_rows(node, 0, node.integers_in(0), sums);
-  add_rows(node, 1, positions, sums);
+  add_rows(node, 1, places_in_lines(node.shape(0)), sums);
   if (node.has(1)) add_rows(node, 2, node.integers_in(1), sums);
-  normalize(node, sums);
+  LineNorm norm{static_cast<uint64_t>(node.shape(kTables)[1]), node.floating("epsilon"), true};
+  norm.gamma = numbers_of(node, 3);
+  norm.beta = numbers_of(node, 4);
+  norm.apply(sums);
   node.store(0, std::move(sums));
-  std::vector<int64_t> counts(batch);
-  const std::vector<int64_t> mask = node.has(kMask) ? node.integers_in(kMask) : std::vector<int64_t>();
-  for (uint64_t i = 0; i < mask.size(); ++i) counts[i / length] += mask[i];
-  node.store(1, std::move(counts));
+  node.store(1, counts_of_mask(node, kMask, node.shape(0)));
 }
 
 }  // namespace
