@@ -6,8 +6,7 @@ cd "$(dirname "$0")/.."
 preset=${1:-release}
 
 tools/configure.sh "$preset"
-# Without the last, the precompiled header of 120 MB is hashed for each file.
-export CCACHE_BASEDIR=$PWD CCACHE_SLOPPINESS=pch_defines,time_macros CCACHE_INODECACHE=true
+. tools/ccache.sh "$PWD"
 shift || true
 tools/setup.sh &
 status=0

@@ -14,7 +14,7 @@ case $preset in
     ;;
 esac
 
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache
+. tools/ccache.sh "$PWD"
 if [ ! -f "$folder/build.ninja" ] || [ CMakePresets.json -nt "$folder/build.ninja" ]; then
   cmake --preset "$preset" >"build/configure-$preset.log" 2>&1 || {
     cat "build/configure-$preset.log" >&2

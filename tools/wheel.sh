@@ -11,7 +11,7 @@ rm -rf build/wheel "$made" "$source" build/wheel_env
 mkdir -p build/wheel "$source"
 .venv/bin/python -c 'from scikit_build_core import build; build.build_sdist("build/wheel")' >build/wheel.log
 tar -xzf build/wheel/*.tar.gz --strip-components=1 -C "$source"
-export CMAKE_CXX_COMPILER_LAUNCHER=ccache CCACHE_BASEDIR=$PWD/$source CCACHE_SLOPPINESS=pch_defines,time_macros
+. tools/ccache.sh "$PWD/$source"
 .venv/bin/python -m pip wheel --quiet --no-deps --wheel-dir "$made" --config-settings build-dir=build/tree \
   --config-settings cmake.define.ASSAY_WERROR=ON "./$source"
 PATH=$PWD/.venv/bin:$PATH .venv/bin/python -m auditwheel repair --wheel-dir build/wheel "$made"/*.whl >build/wheel.log 2>&1 || {
