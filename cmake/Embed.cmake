@@ -1,3 +1,7 @@
+# What is embedded is no header: a compiler cache that knows sources by what they include would keep what they held.
+add_library(assay_embedded OBJECT)
+set_target_properties(assay_embedded PROPERTIES CXX_COMPILER_LAUNCHER "")
+
 # assay_embed(file namespace::function): embeds a text file into libassay's read-only data, where it costs nothing until
 # it is read, and defines `std::string_view namespace::function()`, which gives it.
 function(assay_embed file function)
@@ -8,5 +12,5 @@ function(assay_embed file function)
   set(source ${CMAKE_BINARY_DIR}/generated/${EMBED_FUNCTION}.cpp)
   configure_file(${CMAKE_SOURCE_DIR}/cmake/embed.cpp.in ${source} @ONLY)
   set_source_files_properties(${source} PROPERTIES OBJECT_DEPENDS ${EMBED_FILE})
-  target_sources(libassay PRIVATE ${source})
+  target_sources(assay_embedded PRIVATE ${source})
 endfunction()

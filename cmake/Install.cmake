@@ -6,7 +6,8 @@ include(CMakePackageConfigHelpers)
 # shows only what include/assay declares. The program uses it in the build folder, too: with names to look up for
 # everything, it starts 0.4 ms later. A wheel has one library for both.
 set(exports ${CMAKE_SOURCE_DIR}/cmake/exports.map)
-add_library(assay_library SHARED $<TARGET_OBJECTS:libassay> $<TARGET_OBJECTS:assay_brief> $<TARGET_OBJECTS:assay_kernels>)
+add_library(assay_library SHARED $<TARGET_OBJECTS:libassay> $<TARGET_OBJECTS:assay_brief> $<TARGET_OBJECTS:assay_kernels>
+                                 $<TARGET_OBJECTS:assay_embedded>)
 add_library(assay::assay ALIAS assay_library)
 set_target_properties(assay_library PROPERTIES OUTPUT_NAME assay EXPORT_NAME assay VERSION ${PROJECT_VERSION} SOVERSION 0
   LINKER_LANGUAGE CXX LINK_DEPENDS ${exports})
