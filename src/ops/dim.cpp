@@ -26,40 +26,37 @@ int64_t floor_quotient(int64_t a, int64_t divisor) { return a / divisor - (a % d
 
 }  // namespace
 
-bool Dim::equals(const Dim& other) const {
-  if (kind_ != other.kind_ || is_unknown()) return false;
-  return is_number() ? number_ == other.number_ : id_ == other.id_;
-}
+bool Dim::equals(const Dim& other) const { return !is_unknown() && space_ == other.space_ && value_ == other.value_; }
 
 bool Dim::is_non_negative() const {
-  if (is_number()) return number_ >= 0;
+  if (is_number()) return value_ >= 0;
   if (is_unknown()) return false;
-  const ir::AffineDim& expression = space_->table_.expression(id_);
+  const ir::AffineDim& expression = space().table_.expression(id());
   return expression.constant >= 0 &&
          std::ranges::all_of(expression.terms, [](const auto& term) { return term.second >= 0; });
 }
 
 std::string Dim::text() const {
-  if (is_number()) return fmt::format("{}", number_);
-  return is_unknown() ? "?" : space_->text(id_);
+  if (is_number()) return fmt::format("{}", value_);
+  return is_unknown() ? "?" : space().text(id());
 }
 
 Dim operator+(const Dim& a, const Dim& b) {
-  if (a.is_number() && b.is_number()) return dim_of(checked_add(a.number_, b.number_));
+  if (a.is_number() && b.is_number()) return dim_of(checked_add(a.value_, b.value_));
   if (a.is_unknown() || b.is_unknown()) return {};
-  DimSpace& space = a.space_ ? *a.space_ : *b.space_;
+  DimSpace& space = Dim::space_of(a, b);
   return space.from(space.table_.add(space.to_id(a), space.to_id(b)));
 }
 
 Dim operator-(const Dim& a, const Dim& b) { return a + b * Dim(-1); }
 
 Dim operator*(const Dim& a, const Dim& b) {
-  if (a.is_number() && b.is_number()) return dim_of(checked_multiply(a.number_, b.number_));
+  if (a.is_number() && b.is_number()) return dim_of(checked_multiply(a.value_, b.value_));
   if (a.is(0) || b.is(0)) return 0;
   if (a.is_unknown() || b.is_unknown()) return {};
-  DimSpace& space = a.space_ ? *a.space_ : *b.space_;
-  if (a.is_number()) return space.from(space.table_.scale(b.id_, a.number_));
-  if (b.is_number()) return space.from(space.table_.scale(a.id_, b.number_));
+  DimSpace& space = Dim::space_of(a, b);
+  if (a.is_number()) return space.from(space.table_.scale(b.id(), a.value_));
+  if (b.is_number()) return space.from(space.table_.scale(a.id(), b.value_));
   const std::optional<DimSpace::Monomial> result = space.monomial(Dims{a, b});
   return result ? space.from(*result) : Dim();
 }
@@ -67,12 +64,12 @@ Dim operator*(const Dim& a, const Dim& b) {
 // floor(e/d): what d divides leaves the bracket, the rest becomes a symbol.
 Dim floor_div(const Dim& a, int64_t divisor) {
   ASSAY_CHECK(divisor > 0);
-  if (a.is_number()) return floor_quotient(a.number_, divisor);
+  if (a.is_number()) return floor_quotient(a.value_, divisor);
   if (a.is_unknown() || divisor == 1) return a;
-  DimSpace& space = *a.space_;
+  DimSpace& space = a.space();
   Dim whole = 0;
   Dim rest = 0;
-  const ir::AffineDim expression = space.table_.expression(a.id_);
+  const ir::AffineDim expression = space.table_.expression(a.id());
   const auto divide = [&](int64_t coefficient, const Dim& factor) {
     const int64_t quotient = floor_quotient(coefficient, divisor);
     whole = whole + factor * Dim(quotient);
@@ -82,7 +79,7 @@ Dim floor_div(const Dim& a, int64_t divisor) {
     divide(coefficient, space.from(space.table_.symbol(name)));
   }
   divide(expression.constant, 1);
-  if (rest.is_number()) return whole + Dim(floor_quotient(rest.number_, divisor));
+  if (rest.is_number()) return whole + Dim(floor_quotient(rest.value_, divisor));
   if (rest.is_unknown() || whole.is_unknown()) return {};
   const std::string inner = rest.text();
   const bool is_sum = inner.find(' ') != std::string::npos;
@@ -93,25 +90,26 @@ Dim floor_div(const Dim& a, int64_t divisor) {
 Dim ceil_div(const Dim& a, int64_t divisor) { return floor_div(a + Dim(divisor - 1), divisor); }
 
 Dim min(const Dim& a, const Dim& b) {
-  if (a.is_number() && b.is_number()) return std::min(a.number_, b.number_);
+  if (a.is_number() && b.is_number()) return std::min(a.value_, b.value_);
   if (a.is_unknown() || b.is_unknown()) return {};
   if ((a - b).is_non_negative()) return b;
   if ((b - a).is_non_negative()) return a;
-  return (a.space_ ? *a.space_ : *b.space_).extreme("min", a, b);
+  return Dim::space_of(a, b).extreme("min", a, b);
 }
 
 Dim max(const Dim& a, const Dim& b) {
-  if (a.is_number() && b.is_number()) return std::max(a.number_, b.number_);
+  if (a.is_number() && b.is_number()) return std::max(a.value_, b.value_);
   if (a.is_unknown() || b.is_unknown()) return {};
   if ((a - b).is_non_negative()) return a;
   if ((b - a).is_non_negative()) return b;
-  return (a.space_ ? *a.space_ : *b.space_).extreme("max", a, b);
+  return Dim::space_of(a, b).extreme("max", a, b);
 }
 
 Dim quotient(std::span<const Dim> dims, std::span<const Dim> divisors) {
   DimSpace* space = nullptr;
-  for (const Dim& dim : dims) space = dim.space_ ? dim.space_ : space;
-  for (const Dim& dim : divisors) space = dim.space_ ? dim.space_ : space;
+  for (const std::span<const Dim> factors : {dims, divisors}) {
+    for (const Dim& dim : factors) space = dim.is_expression() ? &dim.space() : space;
+  }
   if (!space) {
     const std::optional<int64_t> total = product(dims).number();
     const std::optional<int64_t> part = product(divisors).number();
@@ -153,9 +151,9 @@ std::optional<std::vector<int64_t>> numbers(std::span<const Dim> dims) {
 
 ir::DimId to_model(const Dim& dim, ir::Model& model) {
   if (dim.is_unknown()) return ir::kUnknownDim;
-  if (dim.is_number()) return model.dims().constant(dim.number_);
-  const DimSpace& space = *dim.space_;
-  const ir::AffineDim& expression = space.table_.expression(dim.id_);
+  if (dim.is_number()) return model.dims().constant(dim.value_);
+  const DimSpace& space = dim.space();
+  const ir::AffineDim& expression = space.table_.expression(dim.id());
   ir::DimId sum = model.dims().constant(expression.constant);
   for (const auto& [name, coefficient] : expression.terms) {
     const ir::DimId symbol = model.dims().symbol(model.symbols().intern(space.symbols_.text(name)));
@@ -188,16 +186,12 @@ Dim DimSpace::from_model(ir::DimId id) {
 Dim DimSpace::from(ir::DimId id) {
   if (id == ir::kUnknownDim || !id.valid()) return {};
   if (const std::optional<int64_t> number = table_.as_constant(id)) return *number;
-  Dim dim;
-  dim.kind_ = Dim::Kind::expression;
-  dim.id_ = id;
-  dim.space_ = this;
-  return dim;
+  return {*this, id};
 }
 
 ir::DimId DimSpace::to_id(const Dim& dim) {
   if (dim.is_unknown()) return ir::kUnknownDim;
-  return dim.is_number() ? table_.constant(dim.number_) : dim.id_;
+  return dim.is_number() ? table_.constant(dim.value_) : dim.id();
 }
 
 Dim DimSpace::symbol(std::string_view name) { return from(table_.symbol(symbols_.intern(name))); }
@@ -211,8 +205,8 @@ Dim DimSpace::fresh() {
 }
 
 bool DimSpace::has_fresh(const Dim& dim) const {
-  if (dim.is_number() || dim.is_unknown()) return false;
-  return std::ranges::any_of(table_.expression(dim.id_).terms, [&](const auto& term) {
+  if (!dim.is_expression()) return false;
+  return std::ranges::any_of(table_.expression(dim.id()).terms, [&](const auto& term) {
     if (fresh_.contains(term.first)) return true;
     // A formula has the names of its symbols in its own.
     const std::string_view name = symbols_.text(term.first);
@@ -233,12 +227,12 @@ std::optional<DimSpace::Monomial> DimSpace::monomial(std::span<const Dim> dims) 
   Monomial result;
   for (const Dim& dim : dims) {
     if (dim.is_unknown()) return std::nullopt;
-    int64_t coefficient = dim.number_;
+    int64_t coefficient = dim.value_;
     if (!dim.is_number()) {
-      const ir::AffineDim& expression = table_.expression(dim.id_);
+      const ir::AffineDim& expression = table_.expression(dim.id());
       if (expression.terms.size() != 1 || expression.constant != 0) {
-        const ir::Symbol sum = symbols_.intern(fmt::format("({})", text(dim.id_)));
-        sums_.try_emplace(sum, dim.id_);
+        const ir::Symbol sum = symbols_.intern(fmt::format("({})", text(dim.id())));
+        sums_.try_emplace(sum, dim.id());
         result.factors.push_back(sum);
         continue;
       }

@@ -22,13 +22,13 @@ class DimSpace;
 // beyond affine gives a symbol that is named after its formula (`floor(h/2)`), so that equal formulas are equal dims.
 class Dim {
  public:
-  Dim() = default;                                               // nothing known
-  Dim(int64_t number) : kind_(Kind::number), number_(number) {}  // NOLINT: numbers are dims
+  Dim() = default;                                                 // nothing known
+  Dim(int64_t number) : value_(number), space_(&number_space_) {}  // NOLINT: numbers are dims
 
-  bool is_unknown() const { return kind_ == Kind::unknown; }
-  bool is_number() const { return kind_ == Kind::number; }
-  std::optional<int64_t> number() const { return is_number() ? std::optional(number_) : std::nullopt; }
-  bool is(int64_t value) const { return is_number() && number_ == value; }
+  bool is_unknown() const { return space_ == nullptr; }
+  bool is_number() const { return space_ == &number_space_; }
+  std::optional<int64_t> number() const { return is_number() ? std::optional(value_) : std::nullopt; }
+  bool is(int64_t value) const { return is_number() && value_ == value; }
   // Known to be the same; two unknown dims are not.
   bool equals(const Dim& other) const;
   // Certainly not negative: symbols stand for sizes.
@@ -49,12 +49,18 @@ class Dim {
 
  private:
   friend class DimSpace;
-  enum class Kind : uint8_t { unknown, number, expression };
+  inline static char number_space_ = 0;  // marks numbers, by its address
+  Dim(DimSpace& space, ir::DimId id) : value_(id.index), space_(&space) {}
+  bool is_expression() const { return !is_unknown() && !is_number(); }
+  // For expressions.
+  DimSpace& space() const { return *static_cast<DimSpace*>(space_); }
+  ir::DimId id() const { return {static_cast<uint32_t>(value_)}; }
+  // The space of the one that is an expression.
+  static DimSpace& space_of(const Dim& a, const Dim& b) { return a.is_number() ? b.space() : a.space(); }
 
-  Kind kind_ = Kind::unknown;
-  int64_t number_ = 0;
-  ir::DimId id_;
-  DimSpace* space_ = nullptr;  // of expressions
+  // A model of a million nodes has some millions of dims: 16 bytes each.
+  int64_t value_ = 0;      // the number, or the id of the expression
+  void* space_ = nullptr;  // null: nothing is known; number_space_: a number
 };
 
 using Dims = std::vector<Dim>;
