@@ -87,8 +87,12 @@ std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const 
   writer.number("kPerGroup", norm.per_group);
   writer.divisor("kPerNumber", norm.per_number);
   const int64_t packs = held_packs(norm, in.dtype);
+  const auto is_constant = [&](int input) {
+    return input < 0 || layer.constants[static_cast<size_t>(input)] != nullptr;
+  };
   writer.number("kRows", norm.rows);
   writer.constant("kHeldPacks", packs);
+  writer.constant("kReadsEarly", is_constant(norm.scale) && is_constant(norm.shift) ? 1 : 0);
   if (packs == 0) {
     return single(writer.finish(programs, threads_of_row(norm.length), norm.rows, norm_text(), rows_text()));
   }
