@@ -26,6 +26,13 @@ class Finder : GraphReader {
     return found;
   }
 
+  AttentionOperand find_scale(AttentionOperand given) {
+    now_ = std::move(given);
+    while (take_scale()) continue;
+    std::ranges::reverse(now_.nodes);
+    return now_;
+  }
+
  private:
   // True if a layer can read the operand as it is: what is appended to a cache, or, also within a layer, what is given.
   bool is_source(const AttentionOperand& operand) const {
@@ -156,6 +163,11 @@ class Finder : GraphReader {
 AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
                                         const ConstantOf& constant) {
   return Finder(model, inference, constant).find(std::move(given));
+}
+
+AttentionOperand find_scaled_queries(const ir::Model& model, const ops::Inference& inference, ir::ValueId queries,
+                                     const ConstantOf& constant) {
+  return Finder(model, inference, constant).find_scale({.value = queries});
 }
 
 }  // namespace assay::engine

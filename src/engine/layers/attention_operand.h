@@ -22,4 +22,8 @@ struct AttentionOperand {
 AttentionOperand find_attention_operand(const ir::Model& model, const ops::Inference& inference, AttentionOperand given,
                                         const ConstantOf& constant);
 
+// Queries with the factors of all nodes before them that do nothing but scale them.
+AttentionOperand find_scaled_queries(const ir::Model& model, const ops::Inference& inference, ir::ValueId queries,
+                                     const ConstantOf& constant);
+
 }  // namespace assay::engine

@@ -106,14 +106,14 @@ class Matcher : NodeRun {
     }
     return true;
   }
-  // Scales of q and k become those of the scores. Queries are not shared, and what scales values stays outside.
+  // Scales of q and k become those of the scores. What scales values stays outside.
   void take_operands(ir::ValueId q, ir::ValueId k, ir::ValueId v) {
-    found_.q = {.value = q};
+    found_.q = find_scaled_queries(model_, inference_, q, constant_);
     found_.k = find_attention_operand(model_, inference_, {.value = k}, constant_);
     found_.v = find_attention_operand(model_, inference_, {.value = v, .are_values = true}, constant_);
     if (found_.v.scale != 1) found_.v = {.value = v, .are_values = true};
-    if (found_.k.scale != 1) scale_by(found_.k.scale);
-    for (const AttentionOperand* const operand : {&found_.k, &found_.v}) {
+    if (found_.q.scale * found_.k.scale != 1) scale_by(found_.q.scale * found_.k.scale);
+    for (const AttentionOperand* const operand : {&found_.q, &found_.k, &found_.v}) {
       found_.before.insert(found_.before.end(), operand->nodes.begin(), operand->nodes.end());
     }
   }

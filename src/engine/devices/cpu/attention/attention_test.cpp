@@ -53,6 +53,24 @@ TEST(Attention, HeadsThatAreViewsWithScaleAndMask) {
   }
 }
 
+// PyTorch gives queries and keys the square root of the factor each.
+TEST(Attention, QueriesAndKeysThatAreScaled) {
+  for (const char* const scaled :
+       {"a = Mul(q, r) b = Mul(k, r)", "a = Div(q, r) b = Identity(k)", "a = Mul(r, q) b = Div(k, r)"}) {
+    expect_attention(
+        fmt::format("(float[2,3,9,16] q, float[2,3,16,40] k, float[2,3,40,8] v) => (float[2,3,9,8] y) <float r "
+                    "= {{0.6}}> {{ {} s = MatMul(a, b) p = Softmax(s) y = MatMul(p, v) }}",
+                    scaled));
+  }
+  const ir::Model read_twice = parsed(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[2,9,16] q, float[2,16,40] k, float[2,40,8] v) => "
+      "(float[2,9,8] "
+      "y, float[2,9,16] z) <float r = {0.6}> { a = Mul(q, r) s = MatMul(a, k) p = Softmax(s) y = MatMul(p, v) z = "
+      "Neg(a) }");
+  const testing_support::EngineRun run = testing_support::run_on_engine(read_twice, sine);
+  EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(read_twice, sine), 2e-5), "");
+}
+
 // The reference rounds every value to bfloat16, the engine those that are stored.
 TEST(Attention, OfBfloat16) {
   constexpr double kTolerance = 0.05;
