@@ -11,7 +11,10 @@
 #include "engine/lowering/collectives_of_halves.h"
 #include "engine/lowering/form_layers.h"
 #include "engine/lowering/gather_first.h"
+#include "engine/lowering/join_moves.h"
 #include "engine/lowering/join_products.h"
+#include "engine/lowering/planes_first.h"
+#include "engine/lowering/products_first.h"
 #include "engine/lowering/quantized_groups.h"
 #include "engine/lowering/rows_first.h"
 #include "engine/lowering/spell_deep_conv.h"
@@ -28,6 +31,7 @@
 #include "engine/lowering/turn_products.h"
 #include "engine/lowering/wide_halves.h"
 #include "ops/write_types.h"
+#include "passes/fold/fold_options.h"
 #include "passes/merge_options.h"
 #include "passes/pipelines.h"
 
@@ -63,6 +67,17 @@ void spell_operators(ir::Model& model, ir::Rewriter& rewriter, const LoweringRul
   spell_reductions(model, rewriter);
   spell_variadic(model, rewriter);
   spell_top_k(model, rewriter);
+}
+
+// Constants that become floats may be quantised again, by nodes that are constant then.
+void simplify_constants(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules,
+                        passes::Pipeline& pipeline) {
+  uint64_t expanded = 0;
+  do {
+    split_dequantized(model, rewriter);
+    expanded = expand_weights(model, rewriter, rules);
+    pipeline.run_until_stable(passes::simplify_passes());
+  } while (expanded > 0 && !rewriter.is_done());
 }
 
 }  // namespace
@@ -101,15 +116,14 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   constexpr std::array<std::string_view, 1> kSort = {"sort"};
   passes::Options options;
   options.of<passes::MergeOptions>().derives_weights = true;
+  options.of<passes::FoldOptions>().quantises = true;
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);
   narrow.declare_float16(model, rewriter);
   widen_what_is_not_computed(model, rewriter, precision);
   spell_operators(model, rewriter, rules);
-  split_dequantized(model, rewriter);
-  expand_weights(model, rewriter, rules);
-  pipeline.run_until_stable(passes::simplify_passes());
+  simplify_constants(model, rewriter, rules, pipeline);
   pipeline.run(std::array{divide_batch_normalization()});
   pipeline.run_until_stable(passes::fusion_passes());
   pipeline.run(std::array{spell_batch_normalization()});
@@ -117,6 +131,9 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   join_attention_sums(model, rewriter);
   turn_products(model, rewriter);
   join_products(model, rewriter);
+  products_first(model, rewriter);
+  if (planes_first(model, rewriter) > 0) pipeline.run(passes::folding_passes());
+  join_moves(model, rewriter);
   narrow.store_bfloat16(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
   pass_codes_through(model, rewriter, rules.few_rows);
@@ -124,6 +141,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   if (rules.has(tensor::DType::float16)) exchange_halves(model, rewriter);  // by kernels
   rows_first(model, rewriter);
   chains_first(model, rewriter);
+  expand_weights(model, rewriter, rules);  // again: of those that merged nodes keep from being compressed
   form_layers(model, rewriter, rules);
 }
 

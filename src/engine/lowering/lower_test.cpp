@@ -355,5 +355,36 @@ TEST(Lower, a_layer_stands_for_the_nodes_it_was_made_of) {
   EXPECT_TRUE(lowered[lowered.origins().current(value_named(model, "k"))].alive);
 }
 
+// ONNX Runtime's quantiser writes a bias that an Identity hands on in two pairs of quantisers.
+TEST(Lower, ConstantsThatAreQuantisedTwiceAreConstants) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (uint8[20,4] x) => (uint8[20,2] y) <int8[4,2] w = "
+      "{1,-2,3,4,5,-6,7,8}, uint8[2] b = {7,90}, float s = {0.05}, float t = {0.1}, uint8 z = {3}, int8 n = {0}, float "
+      "root = {1.4142135}> { d = DequantizeLinear(x, s, z) v = DequantizeLinear(w, t, n) p = MatMul(d, v) e = "
+      "DequantizeLinear(b, s, z) i = Identity(e) q = QuantizeLinear(i, t, z) c = DequantizeLinear(q, t, z) a = Add(c, "
+      "p) "
+      "r = QuantizeLinear(a, t, z) f = DequantizeLinear(r, t, z) h = Div(f, root) k = Erf(h) y = QuantizeLinear(k, s, "
+      "z) "
+      "}");
+  const auto code = [](size_t i) { return static_cast<double>(i * 37 % 200); };
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, code);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"product.codes"});
+  EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, code), 0), "");
+}
+
+// Merged into one Gemm with what is added, the weights have no layer that keeps them compressed.
+TEST(Lower, WeightsAreDequantisedOnce) {
+  const ir::Model model = testing_support::parsed(
+      "<ir_version: 10, opset_import: [\"\" : 21]> g (float[3,4] x, float[3,2] a) => (float[3,2] y) <int8[4,2] w = "
+      "{1,-2,3,4,5,-6,7,8}, float[2] t = {0.1,0.3}> { v = DequantizeLinear<axis = 1>(w, t) p = MatMul(x, v) y = Add(p, "
+      "a) "
+      "}");
+  const testing_support::EngineRun run = testing_support::run_on_engine(model, testing_support::sine);
+  EXPECT_EQ(run.tactics, std::vector<std::string>{"product.tiles"});
+  EXPECT_EQ(
+      testing_support::difference(run.outputs, testing_support::run_on_reference(model, testing_support::sine), 1e-6),
+      "");
+}
+
 }  // namespace
 }  // namespace assay::engine

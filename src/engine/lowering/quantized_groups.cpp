@@ -77,7 +77,7 @@ bool stays_compressed(const ir::Model& model, const ops::Inference& inference, i
 
 }  // namespace
 
-void expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
+uint64_t expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
   const auto expand = [](passes::PassRun& run) {
     const int64_t few_rows = run.options().get<LoweringRules>().few_rows;
     convert::dequantize_constants(
@@ -89,7 +89,7 @@ void expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRule
                                               .run = expand}}};
   passes::Options options;
   options.of<LoweringRules>() = rules;
-  passes::Pipeline(model, rewriter, options).run(pass);
+  return passes::Pipeline(model, rewriter, options).run(pass);
 }
 
 namespace {

@@ -20,7 +20,8 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 // Before: DequantizeLinear of a constant that no layer of integers or of compressed weights takes in
 // After:  the constant as floats
 // Class: exact
-void expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
+// Gives the number of steps.
+uint64_t expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 // A product and the nodes that dequantise its operands, which nothing else uses, or a MatMulInteger or ConvInteger and
 // its Cast; empty: it is not one of integers, or has `few_rows` at most, which read compressed weights faster.

@@ -10,6 +10,8 @@ struct FoldOptions {
   std::optional<uint64_t> size_threshold_bytes;
   // Also fold what follows from shapes alone, whatever data a model is given.
   bool folds_shapes = true;
+  // Also quantise constants: their codes are kept, and what reads them still says how they are decoded.
+  bool quantises = false;
 };
 
 }  // namespace assay::passes

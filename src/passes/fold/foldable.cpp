@@ -5,6 +5,8 @@
 #include <set>
 #include <string_view>
 
+#include "passes/fold/fold_options.h"
+
 namespace assay::passes {
 namespace {
 
@@ -107,7 +109,8 @@ class Search {
     if (!callee.function && !callee.op) return kUnknown;
     if (callee.function) return why_not(callee.function->body);
     // Folding would undo what quantisation is there for: the precision that a backend is to compute in.
-    if (callee.op->traits.is(ops::Nature::quantization)) return "quantisation is kept";
+    const bool quantises = quantises_ && callee.op->traits.encodes();
+    if (callee.op->traits.is(ops::Nature::quantization) && !quantises) return "quantisation is kept";
     if (callee.op->is_random || (callee.schema && !callee.schema->deterministic)) return "its result is random";
     for (const ir::GraphId body : model_.bodies(model_[node])) {
       if (const std::string_view reason = why_not(body); !reason.empty()) return reason;
@@ -129,6 +132,7 @@ class Search {
 
   PassRun& run_;
   const ir::Model& model_;
+  const bool quantises_ = run_.options().get<FoldOptions>().quantises;
   std::vector<bool> is_constant_;  // by value: result of a node that was found
   std::vector<ir::NodeId> found_;
   std::map<ir::GraphId, std::string_view> of_graph_;

@@ -69,10 +69,13 @@ TEST(FoldConstants, leaves_random_nodes_in_bodies) {
 }
 
 TEST(FoldConstants, leaves_quantisation) {
-  const Outcome outcome = fold(
+  const std::string model =
       "g (float[2] x) => (float[2] y) <float[2] w = {1, 2}, float s = {0.5}, int8 z = {0}> "
-      "{ q = QuantizeLinear(w, s, z) d = DequantizeLinear(q, s, z) y = Add(x, d) }");
-  EXPECT_EQ(outcome.nodes, "QuantizeLinear DequantizeLinear Add");
+      "{ q = QuantizeLinear(w, s, z) d = DequantizeLinear(q, s, z) y = Add(x, d) }";
+  EXPECT_EQ(fold(model).nodes, "QuantizeLinear DequantizeLinear Add");
+  Options options;
+  options.of<FoldOptions>().quantises = true;
+  EXPECT_EQ(fold(model, options).nodes, "DequantizeLinear Add");
 }
 
 // No node gives much more than it takes.

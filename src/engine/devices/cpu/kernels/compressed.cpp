@@ -5,6 +5,7 @@
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/panels/code_panels.h"
 #include "engine/devices/cpu/panels/digits.h"
+#include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/form.h"
 
@@ -23,6 +24,10 @@ struct Shape {
   int data = 0;
   int bias = -1;
   bool is_exact = false;  // scales are applied to codes, not to sums of products
+  tensor::DType made = tensor::DType::float32;
+  bool has_few_rows() const { return rows <= kMostRows && !is_exact; }
+  // True if sums lie in the workspace before they become the result.
+  bool sums_apart() const { return made != tensor::DType::float32 && !has_few_rows(); }
 };
 
 class CompressedKernel final : public PlainKernel {
@@ -35,6 +40,7 @@ class CompressedKernel final : public PlainKernel {
         row_runs_(digit_runs(shape.depth, weights_.any().block)) {}
 
   uint64_t workspace_bytes() const override {
+    if (shape_.sums_apart()) return shape_.rows * static_cast<uint64_t>(shape_.columns) * sizeof(float);
     return digits_ != nullptr ? shape_.rows * row_runs_ * sizeof(DigitRun) : 0;
   }
 
@@ -68,35 +74,46 @@ class CompressedKernel final : public PlainKernel {
     return digits;
   }
 
-  // Rows of a result that lie in the caller's memory, or, where the last panel has fewer columns, apart.
-  void run_panel(const Arguments& arguments, int64_t index, const DigitRun* digits) const {
-    const int64_t first = index * kColumns;
-    const auto count = static_cast<size_t>(std::min(kColumns, shape_.columns - first));
-    const CodePanel panel = weights_.panel(index);
-    float* const out = host<float>(arguments.outputs[0]) + first;
-    const float* const left = left_of(arguments);
-    if (shape_.rows <= kMostRows && !shape_.is_exact) {
-      alignas(64) float sums[kMostRows * kPanel] = {};
-      start(arguments, first, {sums, kColumns, shape_.rows, count});
-      const PanelRows rows = rows_of(left, sums, kColumns);
-      digits == nullptr ? panel_kernels().multiply_codes(rows, panel) : digits_->multiply(digits, rows, panel);
-      for (size_t r = 0; r < shape_.rows; ++r)
-        std::copy_n(sums + r * kPanel, count, out + static_cast<int64_t>(r) * shape_.columns);
-    } else {
-      start(arguments, first, {out, shape_.columns, shape_.rows, count});
-      expand_and_multiply(panel, left, {out, shape_.columns, shape_.rows, count});
-    }
-    if (tape_.is_empty()) return;
-    const auto rows = static_cast<int64_t>(shape_.rows);
-    tape_.run_rows({out, shape_.columns}, out, arguments.inputs,
-                   {first, shape_.columns, rows, static_cast<int64_t>(count)});
-  }
-
   struct Target {
     float* out;
     int64_t row;
     size_t rows, columns;
   };
+
+  void run_panel(const Arguments& arguments, int64_t index, const DigitRun* digits) const {
+    const int64_t first = index * kColumns;
+    const auto count = static_cast<size_t>(std::min(kColumns, shape_.columns - first));
+    const CodePanel panel = weights_.panel(index);
+    const float* const left = left_of(arguments);
+    if (shape_.has_few_rows()) {
+      alignas(64) float sums[kMostRows * kPanel] = {};
+      start(arguments, first, {sums, kColumns, shape_.rows, count});
+      const PanelRows rows = rows_of(left, sums, kColumns);
+      digits == nullptr ? panel_kernels().multiply_codes(rows, panel) : digits_->multiply(digits, rows, panel);
+      return finish(arguments, {sums, kColumns, shape_.rows, count}, first);
+    }
+    float* const sums = shape_.sums_apart() ? host<float>(arguments.workspace) : host<float>(arguments.outputs[0]);
+    const Target target = {sums + first, shape_.columns, shape_.rows, count};
+    start(arguments, first, target);
+    expand_and_multiply(panel, left, target);
+    finish(arguments, target, first);
+  }
+
+  // Sums of columns from `first` on become their part of the result.
+  void finish(const Arguments& arguments, const Target& sums, int64_t first) const {
+    std::byte* const out = host<std::byte>(arguments.outputs[0]) + first * float_bytes(shape_.made);
+    if (!tape_.is_empty()) {
+      const auto rows = static_cast<int64_t>(sums.rows);
+      return tape_.run_rows({sums.out, sums.row}, out, arguments.inputs,
+                            {first, shape_.columns, rows, static_cast<int64_t>(sums.columns)});
+    }
+    auto* const made = reinterpret_cast<float*>(out);
+    if (made == sums.out) return;
+    for (size_t r = 0; r < sums.rows; ++r) {
+      const auto row = static_cast<int64_t>(r);
+      std::copy_n(sums.out + row * sums.row, sums.columns, made + row * shape_.columns);
+    }
+  }
 
   PanelRows rows_of(const float* left, float* out, int64_t out_row) const {
     return {.left = left,
@@ -166,9 +183,9 @@ class Compressed final : public Implementation {
     const int data = layer.input_of(product.data);
     if (layer.outputs.size() != 1 || data < 0 || layer.desc_of(result).dims != layer.outputs[0].dims) return {};
     const int bias = product.bias.valid() ? layer.input_of(product.bias) : -1;
-    for (const TensorDesc* const desc : {&layer.inputs[static_cast<size_t>(data)], &layer.outputs[0]}) {
-      if (desc->dtype != tensor::DType::float32 || !has_layout(*desc, Layout::plain)) return {};
-    }
+    const TensorDesc& given = layer.inputs[static_cast<size_t>(data)];
+    const bool are_floats = given.dtype == tensor::DType::float32 && layer.desc_of(result).dtype == given.dtype;
+    if (!are_floats || !has_layout(given, Layout::plain) || !has_layout(layer.outputs[0], Layout::plain)) return {};
     if (bias >= 0 && !has_layout(layer.inputs[static_cast<size_t>(bias)], Layout::plain)) return {};
     std::optional<Tape> tape = Tape::make(layer, form->done, result);
     if (!tape) return {};
@@ -177,7 +194,8 @@ class Compressed final : public Implementation {
                       .columns = product.columns,
                       .data = data,
                       .bias = bias,
-                      .is_exact = layer.is_strict};
+                      .is_exact = layer.is_strict,
+                      .made = layer.outputs[0].dtype};
     return std::make_unique<CompressedKernel>(shape, CodePanels(layer, product), std::move(*tape));
   }
 };

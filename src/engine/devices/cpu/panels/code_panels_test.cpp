@@ -73,6 +73,24 @@ TEST(CodePanels, OneScaleForAllOrForEachColumn) {
   }
 }
 
+TEST(CodePanels, ResultsOfOtherTypes) {
+  Text draw(5);
+  for (const int64_t rows : kRows) {
+    const int64_t depth = 1 + rows * 17 % 140;
+    const int64_t columns = 1 + rows * 29 % 67;
+    const std::string codes = draw.integers(depth * columns, -128, 127);
+    for (const auto& [type, nodes] :
+         {std::pair("uint8", "y = QuantizeLinear(p, u, n)"),
+          {"uint8", "q = QuantizeLinear(p, u, n) d = DequantizeLinear(q, u, n) e = Erf(d) y = QuantizeLinear(e, u, n)"},
+          {"float16", "y = Cast<to = 10>(p)"}}) {
+      expect_compressed(
+          fmt::format("(float[{0},{1}] x) => ({3}[{0},{2}] y) <int8[{1},{2}] c = {4}, float s = {{0.01}}, float u = "
+                      "{{0.0717}}, uint8 n = {{90}}> {{ w = DequantizeLinear(c, s) p = MatMul(x, w) {5} }}",
+                      rows, depth, columns, type, codes, nodes));
+    }
+  }
+}
+
 TEST(CodePanels, BlocksOfRows) {
   Text draw(2);
   for (const Type& type : kTypes) {
