@@ -53,6 +53,8 @@ bool find_avx512_vnni() { return permits(Level::vnni) && find_avx512() && __buil
 
 bool find_avx512_bf16() { return permits(Level::vnni) && find_avx512() && __builtin_cpu_supports("avx512bf16"); }
 
+bool find_avx512_vbmi() { return permits(Level::vnni) && find_avx512() && __builtin_cpu_supports("avx512vbmi"); }
+
 bool find_avx2() {
   __builtin_cpu_init();
   return permits(Level::avx2) && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -123,6 +125,7 @@ std::string model() { return fmt::format("{:08x}", cpuid(1)[0]); }
 bool find_avx512() { return false; }
 bool find_avx512_vnni() { return false; }
 bool find_avx512_bf16() { return false; }
+bool find_avx512_vbmi() { return false; }
 bool find_avx2() { return false; }
 enum class TileSet : uint8_t { bf16, int8 };
 bool find_amx(TileSet) { return false; }
@@ -149,6 +152,10 @@ bool has_avx512_vnni() {
 }
 bool has_avx512_bf16() {
   static const bool has = find_avx512_bf16();
+  return has;
+}
+bool has_avx512_vbmi() {
+  static const bool has = find_avx512_vbmi();
   return has;
 }
 bool has_avx2() {

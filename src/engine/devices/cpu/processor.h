@@ -14,7 +14,8 @@ std::vector<Fingerprint::Part> processor_parts();
 bool has_avx512();       // f, bw, dq, vl
 bool has_avx512_vnni();  // and these
 bool has_avx512_bf16();  // likewise
-bool has_avx2();         // and fma
+bool has_avx512_vbmi();
+bool has_avx2();  // and fma
 // Likewise, with AVX-512 VNNI and BF16, and permission of the kernel to use tiles, which is asked for here.
 bool has_amx_int8();
 bool has_amx_bf16();

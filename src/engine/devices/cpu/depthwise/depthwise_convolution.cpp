@@ -236,8 +236,9 @@ void DepthwiseConvolution::run_line(const std::byte* image, const Arguments& arg
   if (makes_codes_) {
     IntegerEpilogue::Run epilogue(*followers_.of_sums, arguments);
     const FinishRows& finish = epilogue.in_tiles(channel, count, g_.out_channels);
-    std::byte* const out = static_cast<std::byte*>(finish.out) + first * g_.out_channels + channel;
-    return run_words(span, {0, g_.out_width}, {out, g_.out_channels, &finish});
+    const int64_t element = first * g_.out_channels + channel;
+    run_words(span, {0, g_.out_width}, {static_cast<std::byte*>(finish.out) + element, g_.out_channels, &finish});
+    return epilogue.end_tiles(element, g_.out_width);
   }
   if (!followers_.take_results_apart()) {
     const int64_t element = first * g_.out_channels + channel;

@@ -32,21 +32,16 @@ std::pair<float, float> range_of(const Chain::Step& quantizer) {
 // wants them.
 class IntegerEpilogueMaker {
  public:
-  IntegerEpilogueMaker(const Layer& layer, size_t done)
-      : layer_(layer), found_(find_chain(layer, done, layer.result(layer.nodes[done - 1], 0))) {}
+  // With `tabulates`, what follows the first codes becomes a table, if it is a function of these.
+  IntegerEpilogueMaker(const Layer& layer, size_t done, bool tabulates)
+      : layer_(layer), tabulates_(tabulates), found_(find_chain(layer, done, layer.result(layer.nodes[done - 1], 0))) {}
 
   std::optional<IntegerEpilogue> make(std::vector<float> factors, std::vector<float> bias) {
     if (!found_) return std::nullopt;
     const std::optional<NumberType> type = number_type(layer_.outputs[0].dtype);
     if (type == NumberType::int32 && !chain().steps.empty()) return std::nullopt;
     if (!read_all()) {
-      std::optional<Tape> tape = Tape::make(layer_, chain());
-      if (!tape) return std::nullopt;
-      tape->take_floats();
-      made_ = {};
-      made_.tape_ = std::move(*tape);
-      first_unit_ = 1;
-      constant_ = 0;
+      if (!take_tape()) return std::nullopt;
     } else if (!type) {
       return std::nullopt;
     }
@@ -73,6 +68,30 @@ class IntegerEpilogueMaker {
     const bool gives_codes = tensor::bit_width(layer_.outputs[0].dtype) == 8;
     if (gives_codes != (last_ != nullptr) || made_.steps_.size() > kMostFinishSteps) return false;
     drop_needless_bounds();
+    return true;
+  }
+
+  // A tape for all, or up to codes of which the rest is a function.
+  bool take_tape() {
+    made_ = {};
+    first_unit_ = 1;
+    constant_ = 0;
+    std::optional<Tape> tape;
+    for (size_t i = 0; i + 1 < chain().steps.size() && !tape; ++i) {
+      const Chain::Step& codes = chain().steps[i];
+      if (!codes.makes_codes() || !tabulate(codes, i + 1)) continue;
+      Chain until = chain();
+      until.steps.resize(i + 1);
+      until.result = codes.out;
+      Layer made = layer_;
+      made.outputs[0].dtype = made_.code_type_;
+      tape = Tape::make(made, until);
+    }
+    if (!tape) made_.table_.reset();
+    if (!tape) tape = Tape::make(layer_, chain());
+    if (!tape) return false;
+    tape->take_floats();
+    made_.tape_ = std::move(*tape);
     return true;
   }
 
@@ -113,6 +132,12 @@ class IntegerEpilogueMaker {
     if (to.a != value_) return false;
     pass();
     if (is_done()) return true;
+    if (tabulates_ && tabulate(to, next_)) {
+      last_ = &to;
+      made_.zero_ = static_cast<int32_t>(to.q);
+      next_ = chain().steps.size();
+      return true;
+    }
     while (!is_done() && step().op == ElementOp::dequantize && step().a != value_) {
       if (!note_input()) return false;
     }
@@ -127,6 +152,13 @@ class IntegerEpilogueMaker {
           .greatest = greatest});
     pass();
     return true;
+  }
+
+  // Makes a table of the steps behind codes.
+  bool tabulate(const Chain::Step& codes, size_t behind) {
+    made_.code_type_ = codes.op == ElementOp::quantize_signed ? tensor::DType::int8 : tensor::DType::uint8;
+    made_.table_ = CodeTable::make(layer_, chain(), behind, codes.out, made_.code_type_);
+    return made_.has_table();
   }
 
   bool add() {
@@ -200,6 +232,7 @@ class IntegerEpilogueMaker {
   }
 
   const Layer& layer_;
+  bool tabulates_;
   std::optional<Chain> found_;
   size_t next_ = 0;
   int value_ = 0;                      // the register that the steps have
@@ -221,7 +254,12 @@ std::optional<IntegerEpilogue> IntegerEpilogue::make(const Layer& layer, const s
     bias = product->bias;
   }
   bias.resize(factors.size());
-  return IntegerEpilogueMaker(layer, done).make(std::move(factors), std::move(bias));
+  std::optional<IntegerEpilogue> made = IntegerEpilogueMaker(layer, done, false).make(factors, bias);
+  const auto is_gelu = [](const FinishStep& step) { return step.op == FinishOp::gelu; };
+  if (made && !made->has_tape() && std::ranges::none_of(made->steps_, is_gelu)) return made;
+  std::optional<IntegerEpilogue> tabulated =
+      IntegerEpilogueMaker(layer, done, true).make(std::move(factors), std::move(bias));
+  return tabulated && tabulated->has_table() ? tabulated : made;
 }
 
 bool IntegerEpilogue::fits_tiles() const {
@@ -244,7 +282,9 @@ IntegerEpilogue::Run::Run(const IntegerEpilogue& epilogue, const Arguments& argu
   }
   rows_ = {.steps = steps_.data(),
            .step_count = epilogue.steps_.size(),
-           .type = epilogue.has_tape() ? NumberType::float32 : *number_type(epilogue.out_type_),
+           .type = epilogue.has_tape()    ? NumberType::float32
+                   : epilogue.has_table() ? *number_type(epilogue.code_type_)
+                                          : *number_type(epilogue.out_type_),
            .zero = epilogue.zero_,
            .may_overflow = epilogue.may_overflow_,
            .out = host<std::byte>(arguments.outputs[0])};
@@ -260,7 +300,8 @@ void IntegerEpilogue::Run::finish(const SumRows& rows) {
   if (!epilogue_.has_tape()) {
     rows_.first = rows.first;
     rows_.out_row = rows.pitch;
-    return finish_rows(rows_);
+    finish_rows(rows_);
+    return end_tiles(rows.first, rows.rows);
   }
   rows_.out = rows.sums;
   rows_.out_row = rows.sums_row;
@@ -268,6 +309,8 @@ void IntegerEpilogue::Run::finish(const SumRows& rows) {
   const int64_t bytes = float_bytes(epilogue_.out_type_);
   epilogue_.tape_.run_rows({rows.sums, rows.sums_row}, host<std::byte>(arguments_.outputs[0]) + rows.first * bytes,
                            arguments_.inputs, {rows.first, rows.pitch, rows.rows, rows.channels});
+  rows_.out_row = rows.pitch;
+  end_tiles(rows.first, rows.rows);
 }
 
 const FinishRows& IntegerEpilogue::Run::in_tiles(int64_t channel, int64_t channels, int64_t pitch) {
@@ -276,6 +319,15 @@ const FinishRows& IntegerEpilogue::Run::in_tiles(int64_t channel, int64_t channe
   rows_.bias = epilogue_.bias_.data() + channel;
   rows_.out_row = pitch;
   return rows_;
+}
+
+void IntegerEpilogue::Run::end_tiles(int64_t first, int64_t rows) {
+  if (!epilogue_.has_table()) return;
+  std::byte* const codes = host<std::byte>(arguments_.outputs[0]) + first;
+  for (int64_t row = 0; row < rows; ++row) {
+    std::byte* const at = codes + row * rows_.out_row;
+    epilogue_.table_->map(at, at, rows_.channels);
+  }
 }
 
 }  // namespace assay::engine::cpu

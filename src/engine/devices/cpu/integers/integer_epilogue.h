@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "engine/devices/cpu/integers/code_table.h"
 #include "engine/devices/cpu/integers/finish_kernels.h"
 #include "engine/devices/cpu/tape/tape.h"
 #include "engine/layers/quantization.h"
@@ -33,6 +34,8 @@ class IntegerEpilogue {
   static std::optional<IntegerEpilogue> make(const Layer& layer, const std::optional<QuantizedProduct>& product,
                                              int64_t channels, size_t done);
 
+  // True if codes take the place of those that are made of sums.
+  bool has_table() const { return table_.has_value(); }
   // True if a tape goes over finished results, which is faster for many rows at once.
   bool has_tape() const { return !tape_.is_empty(); }
   // True if kernels that make codes of sums do all of it.
@@ -51,6 +54,8 @@ class IntegerEpilogue {
     // The rows that kernels of tiles need for some channels, but for the sums, if the epilogue fits tiles; for results
     // of so many channels.
     const FinishRows& in_tiles(int64_t channel, int64_t channels, int64_t pitch);
+    // Ends rows of codes that kernels of tiles have made, from this element of the result on.
+    void end_tiles(int64_t first, int64_t rows);
 
    private:
     const IntegerEpilogue& epilogue_;
@@ -66,9 +71,11 @@ class IntegerEpilogue {
   std::vector<FinishStep> steps_;
   std::vector<int> added_;  // by step: an input of the layer, lying like its result; -1: it adds nothing
   tensor::DType out_type_ = tensor::DType::float32;
-  int32_t zero_ = 0;          // of the codes that are made
-  bool may_overflow_ = true;  // numbers may be too large for 32 bits
-  Tape tape_;                 // goes on from floats
+  tensor::DType code_type_ = tensor::DType::undefined;  // of codes that the table replaces
+  int32_t zero_ = 0;                                    // of the codes that are made
+  bool may_overflow_ = true;                            // numbers may be too large for 32 bits
+  Tape tape_;                                           // goes on from floats
+  std::optional<CodeTable> table_;
 };
 
 }  // namespace assay::engine::cpu

@@ -1,6 +1,7 @@
 // Products of matrices and pictures: our own, and those of oneDNN, where it is installed.
 #include "engine/devices/cpu/depthwise/depthwise_layers.h"
 #include "engine/devices/cpu/onednn/kernels.h"
+#include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tiles/code_layers.h"
 #include "engine/devices/cpu/tiles/selected_rows.h"
 #include "engine/devices/cpu/tiles/tile_kernels.h"
@@ -51,8 +52,10 @@ Implementations make_product_kernels(const Libraries& libraries) {
   all.push_back(tiled_windows());
   all.push_back(tiled_matrices());
   all.push_back(selected_products());
+  const bool are_matrices_first = are_first && !has_amx_int8();
+  if (are_matrices_first) all.push_back(coded_matrices());
   add("product.onednn", onednn::make_product, onednn::product_variants, nullptr);
-  all.push_back(coded_matrices());
+  if (!are_matrices_first) all.push_back(coded_matrices());
   return all;
 }
 

@@ -46,6 +46,17 @@ const Follower kTiledFollowers[] = {
     {"float", "o = DequantizeLinear(other, t, k) y = Add(o, s)"},
     {"uint8", "g = Sigmoid(s) h = Mul(s, g) y = QuantizeLinear(h, u, n)"},
     {"float", "g = Sigmoid(s) y = Mul(s, g)"},
+    // Functions of codes: of those that sums become, behind an addition, and behind a function of numbers.
+    {"uint8", "q = QuantizeLinear(s, v, m) d = DequantizeLinear(q, v, m) h = HardSwish(d) y = QuantizeLinear(h, u, n)"},
+    {"int8",
+     "q = QuantizeLinear(s, u, n) d = DequantizeLinear(q, u, n) g = Div(d, root) e = Erf(g) a = Add(e, one) h = Mul(d, "
+     "a) "
+     "f = Mul(h, half) y = QuantizeLinear(f, v, m)"},
+    {"uint8",
+     "o = DequantizeLinear(other, t, k) a = Add(s, o) q = QuantizeLinear(a, v, m) d = DequantizeLinear(q, v, m) "
+     "h = Sigmoid(d) e = Mul(h, d) y = QuantizeLinear(e, u, n)"},
+    {"uint8",
+     "a = Tanh(s) q = QuantizeLinear(a, t, k) d = DequantizeLinear(q, t, k) e = Exp(d) y = QuantizeLinear(e, u, n)"},
     {"uint8", "g = Div(s, root) e = Erf(g) a = Add(e, one) h = Mul(s, a) f = Mul(h, half) y = QuantizeLinear(f, u, n)"},
 };
 constexpr const char* kNumbers =

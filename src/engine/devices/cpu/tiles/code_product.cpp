@@ -133,7 +133,8 @@ void CodeProduct::run_panel(const Given& given, const Piece& piece, int64_t pane
     tile.finish = &piece.epilogue.in_tiles(shape_.first_column + first, columns, shape_.all_columns);
     tile.element = piece.row * shape_.all_columns + shape_.first_column + first;
     if (!piece.keeps_all) tile.sums = nullptr;
-    return kernels_.multiply(tile, vectors);
+    kernels_.multiply(tile, vectors);
+    return piece.epilogue.end_tiles(tile.element, piece.rows);
   }
   int64_t row = 0;
   const auto finish_next = [&](size_t rows) {
