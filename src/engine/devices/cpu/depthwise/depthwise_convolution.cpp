@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "base/checksum.h"
 #include "engine/devices/cpu/device.h"
@@ -17,7 +18,9 @@ namespace {
 
 constexpr int64_t kMostResults = 4096;  // beside the layer's, until what follows has read them
 constexpr int64_t kSquare = 3;
-constexpr int64_t kMostExact = 256;  // pixels of a window of codes, whose sums float32 holds
+constexpr int64_t kMostExact = 256;    // pixels of a window of codes, whose sums float32 holds
+constexpr int64_t kMostAtOnce = 128;   // channels of several pixels
+constexpr int64_t kEnoughAtOnce = 64;  // likewise, where fewer would do
 
 }  // namespace
 
@@ -52,7 +55,9 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const Convolution
       has_weight_zeros_(!source.weight_zeros.empty()),
       by_words_(fits_words(source)),
       makes_codes_(by_words_ && followers_.of_sums->fits_tiles() && followers_.of_sums->adds_nothing()),
-      weights_(pack(layer, source)) {
+      at_once_(pixels_at_once()),
+      weights_(pack(layer, source)),
+      repeated_(at_once_ > 1 ? repeat_weights(layer, source) : Buffer()) {
   if (by_words_ && zero_input_ < 0)
     zeros_.assign(static_cast<size_t>(g_.out_channels), static_cast<std::byte>(static_cast<int>(zero_)));
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
@@ -133,6 +138,31 @@ void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, std::byte*
   }
 }
 
+// Loops for windows of three and five columns read a pixel once for several results of whole vectors.
+int64_t DepthwiseConvolution::pixels_at_once() const {
+  const auto width = static_cast<int64_t>(depthwise_kernels().front()->width);
+  if (by_words_ || repeat_ > 1 || g_.stride_x > 1) return 1;
+  const bool reads_pixels_once = g_.dilation_x == 1 && (g_.kernel_width == 3 || g_.kernel_width == 5);
+  if (g_.out_channels % width == 0 && reads_pixels_once) return 1;
+  int64_t pixels = std::lcm(g_.out_channels, width) / g_.out_channels;
+  while (2 * pixels * g_.out_channels <= kEnoughAtOnce) pixels *= 2;
+  return pixels * g_.out_channels <= kMostAtOnce && pixels <= g_.out_width ? pixels : 1;
+}
+
+Buffer DepthwiseConvolution::repeat_weights(const Layer& layer, const ConvolutionForm& source) const {
+  const uint64_t zeros = checksum(std::as_bytes(std::span(source.weight_zeros)));
+  const auto channels = static_cast<size_t>(g_.out_channels), times = static_cast<size_t>(at_once_);
+  const uint64_t bytes = source.weights->count() * times * sizeof(float);
+  return layer.packed->get(*source.weights, fmt::format("depthwise {} times less {:x}", times, zeros), bytes,
+                           [&](std::byte* to) {
+                             const auto* from = host<const float>(weights_.first);
+                             auto* floats = reinterpret_cast<float*>(to);
+                             for (size_t i = 0; i < source.weights->count(); i += channels, from += channels) {
+                               for (size_t k = 0; k < times; ++k) floats = std::copy_n(from, channels, floats);
+                             }
+                           });
+}
+
 float DepthwiseConvolution::zero(const Arguments& arguments) const {
   return zero_input_ < 0 ? zero_ : static_cast<float>(code_of(arguments, zero_input_, dtype_ == tensor::DType::int8));
 }
@@ -189,8 +219,9 @@ void DepthwiseConvolution::run(const std::byte* image, const Arguments& argument
 
 // True if loops may take two lines at once.
 bool DepthwiseConvolution::has_squares() const {
-  return repeat_ == 1 && g_.kernel_height == kSquare && g_.kernel_width == kSquare && g_.stride_y == g_.stride_x &&
-         g_.stride_x <= 2 && g_.dilation_y == 1 && g_.dilation_x == 1 && !followers_.take_results_apart();
+  return repeat_ == 1 && at_once_ == 1 && g_.kernel_height == kSquare && g_.kernel_width == kSquare &&
+         g_.stride_y == g_.stride_x && g_.stride_x <= 2 && g_.dilation_y == 1 && g_.dilation_x == 1 &&
+         !followers_.take_results_apart();
 }
 
 // This line and the next one, together where windows have all their columns.
@@ -277,7 +308,7 @@ void DepthwiseConvolution::run_pixels(const DepthwiseSpan& line, const Lane& pix
     const int64_t last = std::min(stretch.first + stretch.count, pixels.end);
     if (first >= last) continue;
     std::byte* const out = static_cast<std::byte*>(target.first) + (first - pixels.begin) * target.step * out_bytes();
-    run_span(part_of(line, stretch, {first, last}, {out, target.step}));
+    run_results(part_of(line, stretch, {first, last}, {out, target.step}));
   }
 }
 
@@ -319,6 +350,31 @@ void DepthwiseConvolution::run_words(const DepthwiseSpan& line, const Lane& pixe
                     .out_step = target.step,
                     .results = static_cast<size_t>(pixels.end - pixels.begin),
                     .channels = line.channels});
+}
+
+// The last pixels may be computed twice.
+void DepthwiseConvolution::run_results(const DepthwiseSpan& span) const {
+  const int64_t channels = g_.out_channels, results = static_cast<int64_t>(span.results);
+  const bool are_whole = span.out_step == channels && static_cast<int64_t>(span.channels) == channels;
+  if (at_once_ == 1 || results < at_once_ || !are_whole) return run_span(span);
+  std::array<float, kMostAtOnce> biases;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
+  DepthwiseSpan some = span;
+  some.weights = host<const float>(repeated_.first) + (span.weights - host<const float>(weights_.first)) * at_once_;
+  some.weights_line *= at_once_;
+  some.weights_pixel = some.advance = some.out_step = channels_at_once();
+  some.channels = static_cast<size_t>(channels_at_once());
+  if (span.bias != nullptr) {
+    for (int64_t i = 0; i < at_once_; ++i) std::copy_n(span.bias, channels, biases.data() + i * channels);
+    some.bias = biases.data();
+  }
+  some.results = static_cast<size_t>(results / at_once_);
+  run_span(some);
+  const int64_t last = (results - at_once_) * channels;
+  if (results % at_once_ == 0) return;
+  some.results = 1;
+  some.in = static_cast<const std::byte*>(span.in) + last * bytes();
+  some.out = static_cast<std::byte*>(span.out) + last * out_bytes();
+  run_span(some);
 }
 
 // Runs a span: each set of loops takes as many channels at once as it can.

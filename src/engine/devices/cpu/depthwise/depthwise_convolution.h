@@ -60,6 +60,7 @@ class DepthwiseConvolution {
   static std::optional<Followers> followers_of(const Layer& layer, const ConvolutionForm& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
   Buffer pack(const Layer& layer, const ConvolutionForm& source) const;
+  Buffer repeat_weights(const Layer& layer, const ConvolutionForm& source) const;
   void pack_words(const ConvolutionForm& source, std::byte* to) const;
   void pack_floats(const ConvolutionForm& source, std::byte* to) const;
   static bool fits_words(const ConvolutionForm& source);
@@ -82,6 +83,10 @@ class DepthwiseConvolution {
   DepthwiseSpan part_of(const DepthwiseSpan& line, const Stretch& stretch, const Lane& pixels,
                         const Target& target) const;
   void run_span(const DepthwiseSpan& span) const;
+  // Results of whole pixels, one behind the other: of several at once, where the channels of one fill no vectors.
+  void run_results(const DepthwiseSpan& span) const;
+  int64_t pixels_at_once() const;
+  int64_t channels_at_once() const { return at_once_ * g_.out_channels; }
   void run_words(const DepthwiseSpan& line, const Lane& pixels, const Target& target) const;
 
   ConvGeometry g_;
@@ -98,7 +103,9 @@ class DepthwiseConvolution {
   bool by_words_;                 // of codes, by run_code_windows
   bool makes_codes_;              // likewise, of sums in registers
   std::vector<std::byte> zeros_;  // read outside the picture then
+  int64_t at_once_;               // pixels that run_results() takes; 1: one by one
   Buffer weights_;                // by pixel of the window, then channel; or as packed for words, once more for zeros
+  Buffer repeated_;               // weights for the channels of several pixels at once, if they are taken so
 };
 
 }  // namespace assay::engine::cpu
