@@ -17,7 +17,8 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
-constexpr int64_t kTapeRows = 32;                  // that the first cache holds beside what is multiplied
+constexpr int64_t kTapeRows =
+    480;  // whole tiles, that the second cache holds: calls cost more than the first one saves
 constexpr size_t kMostTileNumbers = 512;
 constexpr int64_t kMostSteps = 64;    // that can be left out
 constexpr int64_t kLeastShare = 100;  // of the steps of all rows, one is to be left out, or it does not pay
@@ -175,10 +176,8 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   int64_t most = piece.rows;
   if (!is_whole) most = static_cast<int64_t>(kMostTileNumbers) / row_words;
   if (has_tape) most = std::min(most, kTapeRows);
-  const int64_t calls = parts_of(piece.rows, most);
-  for (int64_t i = 0; i < calls; ++i) {
-    const int64_t row = i * piece.rows / calls;
-    const int64_t end = (i + 1) * piece.rows / calls;
+  for (int64_t row = 0; row < piece.rows; row += most) {
+    const int64_t end = std::min(row + most, piece.rows);
     tile.rows = static_cast<size_t>(end - row);
     tile.places = places + row * shape_.steps + part.step;
     tile.ahead = first.ahead + row * part.steps * part.depth * row_words / piece.rows;
