@@ -29,4 +29,9 @@ ir::PatchValue add_reshape(ir::Patch& patch, ir::PatchValue value, const std::ve
   return patch.add({.op = "Reshape", .operands = {value, patch.add_constant(integer_tensor(dims))}});
 }
 
+ir::PatchValue add_row_product(PassRun& run, ir::Patch& patch, const std::vector<ir::PatchValue>& operands) {
+  const ir::Attribute by_result = ir::Attribute::of(run.edit().intern("transB"), int64_t{1});
+  return patch.add({.op = "Gemm", .operands = operands, .attributes = {by_result}});
+}
+
 }  // namespace assay::passes

@@ -17,8 +17,9 @@ std::unique_ptr<const engine::Device> find_processor(const exec::LibrarySearch& 
   std::string reason;
   const engine::cpu::Libraries libraries{engine::cpu::onednn::Library::find(search, reason)};
   if (libraries.onednn == nullptr) {
-    findings.warn("engine_library", "",
-                  "engine: some products run on the slower operators of the reference: " + reason);
+    findings.warn(
+        "engine_library", "",
+        "engine: products that only oneDNN has a kernel for run on the slower operators of the reference: " + reason);
   }
   return engine::cpu::make_device(libraries);
 }

@@ -23,6 +23,7 @@
 #include "engine/lowering/spell_fused.h"
 #include "engine/lowering/spell_heads.h"
 #include "engine/lowering/spell_integers.h"
+#include "engine/lowering/spell_patches.h"
 #include "engine/lowering/spell_qlinear.h"
 #include "engine/lowering/spell_reductions.h"
 #include "engine/lowering/spell_top_k.h"
@@ -62,6 +63,7 @@ void spell_operators(ir::Model& model, ir::Rewriter& rewriter, const LoweringRul
   spell_einsum(model, rewriter);
   gather_first(model, rewriter);
   spell_transposed_conv(model, rewriter, rules);
+  spell_patches(model, rewriter);
   if (!rules.has_volumes) spell_deep_conv(model, rewriter);
   if (!rules.has_volumes) spell_deep_pool(model, rewriter);
   spell_reductions(model, rewriter);

@@ -16,6 +16,8 @@ template <typename T>
 class CopyKernel final : public PlainKernel {
  public:
   CopyKernel(const TensorDesc& from, const TensorDesc& to) : dims_(copy_dims(from, to)), is_empty_(to.count() == 0) {
+    if (are_rows_dense() && row_bytes() <= kShortBytes)
+      std::ranges::stable_sort(dims_.begin(), dims_.end() - 1, std::ranges::greater(), &CopyDim::from);
     for (size_t i = 0; i + 2 < dims_.size(); ++i) outer_ *= dims_[i].size;
   }
 
@@ -40,11 +42,14 @@ class CopyKernel final : public PlainKernel {
 
  private:
   static constexpr int64_t kLeastElements = 1 << 15;
+  static constexpr int64_t kShortBytes = 512;  // of rows that are read in the order of their memory
+  static constexpr int64_t kAtOnceBytes = 4096;
 
+  int64_t row_bytes() const { return dims_.back().size * static_cast<int64_t>(sizeof(T)); }
   bool are_rows_dense() const { return dims_.back().from == 1 && dims_.back().to == 1; }
 
   int64_t rows_at_once() const {
-    if (are_rows_dense()) return 1;
+    if (are_rows_dense()) return std::max<int64_t>(1, kAtOnceBytes / row_bytes());
     return dims_.back().size < kCopyBlock ? kCopyBlock * kCopyBlock : kCopyBlock;
   }
 
