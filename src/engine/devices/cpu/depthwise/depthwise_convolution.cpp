@@ -153,14 +153,16 @@ Buffer DepthwiseConvolution::repeat_weights(const Layer& layer, const Convolutio
   const uint64_t zeros = checksum(std::as_bytes(std::span(source.weight_zeros)));
   const auto channels = static_cast<size_t>(g_.out_channels), times = static_cast<size_t>(at_once_);
   const uint64_t bytes = source.weights->count() * times * sizeof(float);
+  const auto pack_times = [&](std::byte* to) {
+    std::vector<float> once(source.weights->count());
+    pack_floats(source, reinterpret_cast<std::byte*>(once.data()));
+    auto* floats = reinterpret_cast<float*>(to);
+    for (size_t i = 0; i < once.size(); i += channels) {
+      for (size_t k = 0; k < times; ++k) floats = std::copy_n(once.data() + i, channels, floats);
+    }
+  };
   return layer.packed->get(*source.weights, fmt::format("depthwise {} times less {:x}", times, zeros), bytes,
-                           [&](std::byte* to) {
-                             const auto* from = host<const float>(weights_.first);
-                             auto* floats = reinterpret_cast<float*>(to);
-                             for (size_t i = 0; i < source.weights->count(); i += channels, from += channels) {
-                               for (size_t k = 0; k < times; ++k) floats = std::copy_n(from, channels, floats);
-                             }
-                           });
+                           pack_times);
 }
 
 float DepthwiseConvolution::zero(const Arguments& arguments) const {
