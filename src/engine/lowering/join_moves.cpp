@@ -1,6 +1,5 @@
 #include "engine/lowering/join_moves.h"
 
-#include <algorithm>
 #include <array>
 #include <optional>
 #include <vector>
@@ -30,17 +29,11 @@ void join(MovesContext& context, ir::NodeId node) {
   if (user.valid() && is_move(model, user)) return;
   std::vector<ir::NodeId> moves = moved_value(model, ir::operand(model, node, 0)).moves;
   moves.insert(moves.begin(), node);
-  const ir::ValueId source = ir::operand(model, moves.back(), 0);
-  const std::optional<tensor::Shape> shape = context.inferred.shape(source);
-  if (moves.size() < 3 || !shape || std::ranges::count(*shape, 0) > 0) return;
-  MovedDims dims(*shape);
-  for (size_t i = moves.size(); i-- > 0;) {
-    const auto made = context.inferred.shape(ir::result(model, moves[i]));
-    if (!made || !dims.follow(context.run, moves[i], *made)) return;
-  }
-  if (dims.node_count() >= moves.size()) return;
+  if (moves.size() < 3) return;
+  const std::optional<MovedDims> dims = follow_moves(context.run, context.inferred, moves);
+  if (!dims || dims->node_count() >= moves.size()) return;
   ir::Patch patch;
-  patch.replace(result, dims.add(context.run, patch, source));
+  patch.replace(result, dims->add(context.run, patch, ir::operand(model, moves.back(), 0)));
   for (const ir::NodeId move : moves) patch.remove(move);
   context.run.rewriter().commit("{0} and the moves before it as one", patch);
 }

@@ -4,10 +4,15 @@
 #include <numeric>
 #include <utility>
 
+#include "ir/queries.h"
 #include "ops/traits.h"
 #include "passes/reshapes.h"
 
 namespace assay::engine {
+
+bool has_elements(const std::optional<tensor::Shape>& shape) {
+  return shape && !shape->empty() && std::ranges::count(*shape, 0) == 0;
+}
 
 MovedDims::MovedDims(tensor::Shape source) : source_(std::move(source)) {
   for (const int64_t dim : source_) {
@@ -132,6 +137,18 @@ ir::PatchValue MovedDims::add(passes::PassRun& run, ir::Patch& patch, ir::PatchV
   if (!steps.order.empty()) source = passes::add_transpose(run, patch, source, steps.order);
   if (!steps.last.empty()) source = passes::add_reshape(patch, source, steps.last);
   return source;
+}
+
+std::optional<MovedDims> follow_moves(passes::PassRun& run, passes::Inferred& inferred,
+                                      std::span<const ir::NodeId> moves) {
+  const std::optional<tensor::Shape> source = inferred.shape(ir::operand(run.model(), moves.back(), 0));
+  if (!has_elements(source)) return std::nullopt;
+  MovedDims dims(*source);
+  for (size_t i = moves.size(); i-- > 0;) {
+    const std::optional<tensor::Shape> made = inferred.shape(ir::result(run.model(), moves[i]));
+    if (!made || !dims.follow(run, moves[i], *made)) return std::nullopt;
+  }
+  return dims;
 }
 
 }  // namespace assay::engine

@@ -10,6 +10,9 @@
 
 namespace assay::engine {
 
+// True for dims that are known, of which there is one, and of which none is 0.
+bool has_elements(const std::optional<tensor::Shape>& shape);
+
 // The dims of a value that moves (Reshape, Transpose and their kind) have made of a source, each as factors of the
 // source's dims. However many the moves were, one Reshape, Transpose and Reshape do the same.
 class MovedDims {
@@ -53,5 +56,10 @@ class MovedDims {
   std::vector<Factors> before_;  // of the source's dims
   std::vector<Factors> behind_;
 };
+
+// The dims that moves, the last one first, make of what the last of them reads; nullopt: they are not known, or divide
+// what factors do not.
+std::optional<MovedDims> follow_moves(passes::PassRun& run, passes::Inferred& inferred,
+                                      std::span<const ir::NodeId> moves);
 
 }  // namespace assay::engine

@@ -36,7 +36,7 @@ void turn(ProductsContext& context, const RowProduct& product) {
   const ir::Model& model = context.run.model();
   const int64_t depth = product.rows.back(), columns = product.made.back();
   if (ops::traits(model, product.product).has_bias || depth > kMostColumns || columns > kMostColumns) return;
-  std::optional<MovedDims> dims = operand_dims(context, product);
+  std::optional<MovedDims> dims = follow_moves(context.run, context.inferred, product.moves);
   if (!dims || !dims->last_axis() || dims->keeps_last()) return;
   const tensor::Shape source = *context.inferred.shape(product.source);
   const auto place = source.begin() + static_cast<ptrdiff_t>(dims->last_axis().value_or(0));
@@ -45,7 +45,7 @@ void turn(ProductsContext& context, const RowProduct& product) {
   dims->set_last(columns);
   std::vector<ir::NodeId> moves;
   const ir::ValueId result =
-      follow_moves(context, ir::result(model, product.last()), moves, [&](ir::NodeId move, const tensor::Shape& shape) {
+      take_moves(context, ir::result(model, product.last()), moves, [&](ir::NodeId move, const tensor::Shape& shape) {
         return !dims->keeps_order() && dims->follow(context.run, move, shape);
       });
   if (!dims->keeps_order()) return;

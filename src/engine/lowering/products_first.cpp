@@ -63,7 +63,7 @@ void move_before(ProductsContext& context, const RowProduct& product, MovedDims 
     return is_known;
   };
   const ir::Model& model = context.run.model();
-  const ir::ValueId result = follow_moves(context, ir::result(model, product.last()), moves, takes);
+  const ir::ValueId result = take_moves(context, ir::result(model, product.last()), moves, takes);
   if (!is_known || made.keeps_order()) return;
   const bool is_matrix = ops::traits(model, product.product).has_bias;
   const tensor::Shape wanted = made.dims();
@@ -77,7 +77,7 @@ void move_before(ProductsContext& context, const RowProduct& product, MovedDims 
 }
 
 void move(ProductsContext& context, const RowProduct& product) {
-  const std::optional<MovedDims> dims = operand_dims(context, product);
+  const std::optional<MovedDims> dims = follow_moves(context.run, context.inferred, product.moves);
   if (!dims || dims->keeps_order()) return;
   if (!move_behind(context, product, *dims)) move_before(context, product, *dims);
 }

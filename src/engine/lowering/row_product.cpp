@@ -52,10 +52,6 @@ std::optional<RowProduct> row_product(ProductsContext& context, ir::NodeId node)
 
 }  // namespace
 
-bool has_elements(const std::optional<tensor::Shape>& shape) {
-  return shape && !shape->empty() && std::ranges::count(*shape, 0) == 0;
-}
-
 void for_row_products(passes::PassRun& run, void (*apply)(ProductsContext& context, const RowProduct& product)) {
   ProductsContext context{run, passes::Inferred(run), {}};
   const auto is_product = [](const ops::Traits& traits) { return traits.product == ops::ProductKind::matrices; };
@@ -66,19 +62,8 @@ void for_row_products(passes::PassRun& run, void (*apply)(ProductsContext& conte
   }
 }
 
-std::optional<MovedDims> operand_dims(ProductsContext& context, const RowProduct& product) {
-  const std::optional<tensor::Shape> source = context.inferred.shape(product.source);
-  if (!has_elements(source)) return std::nullopt;
-  MovedDims dims(*source);
-  for (size_t i = product.moves.size(); i-- > 0;) {
-    const auto made = context.inferred.shape(ir::result(context.run.model(), product.moves[i]));
-    if (!made || !dims.follow(context.run, product.moves[i], *made)) return std::nullopt;
-  }
-  return dims;
-}
-
-ir::ValueId follow_moves(ProductsContext& context, ir::ValueId value, std::vector<ir::NodeId>& moves,
-                         FunctionRef<bool(ir::NodeId move, const tensor::Shape& result)> takes) {
+ir::ValueId take_moves(ProductsContext& context, ir::ValueId value, std::vector<ir::NodeId>& moves,
+                       FunctionRef<bool(ir::NodeId move, const tensor::Shape& result)> takes) {
   const ir::Model& model = context.run.model();
   for (;;) {
     const ir::NodeId move = only_user(model, value);

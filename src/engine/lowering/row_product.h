@@ -29,19 +29,14 @@ struct RowProduct {
 // Applies a rule to each of a model, in order. The rule may replace the product, and nodes behind it that are none.
 void for_row_products(passes::PassRun& run, void (*apply)(ProductsContext& context, const RowProduct& product));
 
-// The dims of the operand, as factors of those of the source.
-std::optional<MovedDims> operand_dims(ProductsContext& context, const RowProduct& product);
-
 // The moves behind a value which nothing else reads, one after another, as long as the rule takes them. Gives the last
 // result.
-ir::ValueId follow_moves(ProductsContext& context, ir::ValueId value, std::vector<ir::NodeId>& moves,
-                         FunctionRef<bool(ir::NodeId move, const tensor::Shape& result)> takes);
+ir::ValueId take_moves(ProductsContext& context, ir::ValueId value, std::vector<ir::NodeId>& moves,
+                       FunctionRef<bool(ir::NodeId move, const tensor::Shape& result)> takes);
 
 // Nodes for patches: the product of other rows, and what follows it.
 ir::PatchValue add_product(ir::Patch& patch, const ir::Model& model, const RowProduct& product, ir::PatchValue rows);
 // Removes all nodes of the product, and the moves behind it, which are in order.
 void remove_product(ir::Patch& patch, const RowProduct& product, const std::vector<ir::NodeId>& behind);
-
-bool has_elements(const std::optional<tensor::Shape>& shape);
 
 }  // namespace assay::engine

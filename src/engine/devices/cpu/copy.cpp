@@ -1,6 +1,7 @@
 #include "engine/devices/cpu/copy.h"
 
 #include <algorithm>
+#include <functional>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/copies/cast_copy.h"

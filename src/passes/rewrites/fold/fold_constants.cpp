@@ -1,9 +1,8 @@
 // Before: nodes whose operands, and what their bodies capture, are all constant.
 // After:  initializers (Constant nodes in functions) with what the reference computes: the same bits.
-// Only if: the node is no random one, does not dequantise, nor quantise unless that is asked for, refers to no
-// attribute
-//         of a function, and its results are within the size threshold; without one, not much larger than what they are
-//         computed from.
+// Only if: the node is no random one, does not dequantise, nor quantise unless that is asked for, and refers to no
+//         attribute of a function; its results are within the size threshold, or, without one, not much larger than
+//         what they are computed from.
 #include <algorithm>
 #include <set>
 #include <unordered_map>

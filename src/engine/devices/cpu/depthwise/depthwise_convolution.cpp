@@ -56,8 +56,8 @@ DepthwiseConvolution::DepthwiseConvolution(const Layer& layer, const Convolution
       by_words_(fits_words(source)),
       makes_codes_(by_words_ && followers_.of_sums->fits_tiles() && followers_.of_sums->adds_nothing()),
       at_once_(pixels_at_once()),
-      weights_(pack(layer, source)),
-      repeated_(at_once_ > 1 ? repeat_weights(layer, source) : Buffer()) {
+      weights_(pack(layer, source, 1)),
+      repeated_(at_once_ > 1 ? pack(layer, source, at_once_) : Buffer()) {
   if (by_words_ && zero_input_ < 0)
     zeros_.assign(static_cast<size_t>(g_.out_channels), static_cast<std::byte>(static_cast<int>(zero_)));
   if (dtype_ == tensor::DType::float32 || bias_ < 0) return;
@@ -105,7 +105,7 @@ bool DepthwiseConvolution::fits_words(const ConvolutionForm& source) {
          std::ranges::all_of(source.weight_zeros, [](int32_t zero) { return zero > -128; });
 }
 
-Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvolutionForm& source) const {
+Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvolutionForm& source, int64_t times) const {
   const uint64_t zeros_sum = checksum(std::as_bytes(std::span(source.weight_zeros)));
   const std::string zeros = has_weight_zeros_ ? fmt::format(" less {:x}", zeros_sum) : "";
   if (by_words_) {
@@ -113,9 +113,10 @@ Buffer DepthwiseConvolution::pack(const Layer& layer, const ConvolutionForm& sou
     return layer.packed->get(*source.weights, fmt::format("depthwise words{}", zeros), size,
                              [&](std::byte* to) { pack_words(source, to); });
   }
-  const uint64_t bytes = source.weights->count() * sizeof(float);
-  return layer.packed->get(*source.weights, fmt::format("depthwise{}", zeros), bytes,
-                           [&](std::byte* to) { pack_floats(source, to); });
+  const uint64_t bytes = source.weights->count() * static_cast<uint64_t>(times) * sizeof(float);
+  const std::string repeated = times == 1 ? "" : fmt::format(" {} times", times);
+  return layer.packed->get(*source.weights, fmt::format("depthwise{}{}", zeros, repeated), bytes,
+                           [&](std::byte* to) { pack_floats(source, times, to); });
 }
 
 void DepthwiseConvolution::pack_words(const ConvolutionForm& source, std::byte* to) const {
@@ -128,13 +129,15 @@ void DepthwiseConvolution::pack_words(const ConvolutionForm& source, std::byte* 
   pack_code_windows(taken.data(), g_.out_channels, g_.kernel_height, g_.kernel_width, to + words_bytes());
 }
 
-void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, std::byte* to) const {
+void DepthwiseConvolution::pack_floats(const ConvolutionForm& source, int64_t times, std::byte* to) const {
   const auto numbers = tensor::load_elements<double>(*source.weights);
   const auto window = static_cast<size_t>(g_.kernel_height * g_.kernel_width);
+  const auto channels = static_cast<size_t>(g_.out_channels), row = channels * static_cast<size_t>(times);
   auto* const floats = reinterpret_cast<float*>(to);
   for (size_t i = 0; i < numbers.size(); ++i) {
     const int32_t zero = has_weight_zeros_ ? source.weight_zeros[i / window] : 0;
-    floats[i % window * static_cast<size_t>(g_.out_channels) + i / window] = static_cast<float>(numbers[i] - zero);
+    for (size_t first = 0; first < row; first += channels)
+      floats[i % window * row + first + i / window] = static_cast<float>(numbers[i] - zero);
   }
 }
 
@@ -147,22 +150,6 @@ int64_t DepthwiseConvolution::pixels_at_once() const {
   int64_t pixels = std::lcm(g_.out_channels, width) / g_.out_channels;
   while (2 * pixels * g_.out_channels <= kEnoughAtOnce) pixels *= 2;
   return pixels * g_.out_channels <= kMostAtOnce && pixels <= g_.out_width ? pixels : 1;
-}
-
-Buffer DepthwiseConvolution::repeat_weights(const Layer& layer, const ConvolutionForm& source) const {
-  const uint64_t zeros = checksum(std::as_bytes(std::span(source.weight_zeros)));
-  const auto channels = static_cast<size_t>(g_.out_channels), times = static_cast<size_t>(at_once_);
-  const uint64_t bytes = source.weights->count() * times * sizeof(float);
-  const auto pack_times = [&](std::byte* to) {
-    std::vector<float> once(source.weights->count());
-    pack_floats(source, reinterpret_cast<std::byte*>(once.data()));
-    auto* floats = reinterpret_cast<float*>(to);
-    for (size_t i = 0; i < once.size(); i += channels) {
-      for (size_t k = 0; k < times; ++k) floats = std::copy_n(once.data() + i, channels, floats);
-    }
-  };
-  return layer.packed->get(*source.weights, fmt::format("depthwise {} times less {:x}", times, zeros), bytes,
-                           pack_times);
 }
 
 float DepthwiseConvolution::zero(const Arguments& arguments) const {

@@ -59,10 +59,10 @@ class DepthwiseConvolution {
   DepthwiseConvolution(const Layer& layer, const ConvolutionForm& source, Followers followers);
   static std::optional<Followers> followers_of(const Layer& layer, const ConvolutionForm& source);
   static std::vector<Stretch> stretches_of(const ConvGeometry& g);
-  Buffer pack(const Layer& layer, const ConvolutionForm& source) const;
-  Buffer repeat_weights(const Layer& layer, const ConvolutionForm& source) const;
+  // The weights of each pixel of the window so many times.
+  Buffer pack(const Layer& layer, const ConvolutionForm& source, int64_t times) const;
   void pack_words(const ConvolutionForm& source, std::byte* to) const;
-  void pack_floats(const ConvolutionForm& source, std::byte* to) const;
+  void pack_floats(const ConvolutionForm& source, int64_t times, std::byte* to) const;
   static bool fits_words(const ConvolutionForm& source);
   int64_t words_bytes() const { return g_.kernel_height * code_window_line(g_.out_channels); }
   float zero(const Arguments& arguments) const;

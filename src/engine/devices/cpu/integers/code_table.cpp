@@ -1,7 +1,5 @@
 #include "engine/devices/cpu/integers/code_table.h"
 
-#include <algorithm>
-#include <numeric>
 #include <vector>
 
 #include "engine/devices/cpu/kernel_sets.h"
@@ -60,28 +58,26 @@ const tensor::Tensor* number_of(const Layer& layer, int input) {
   return constant != nullptr && constant->count() == 1 ? constant : nullptr;
 }
 
-// The steps of a chain to which codes are given, and that read nothing else but single numbers.
-std::optional<Chain> steps_of_codes(const Layer& layer, const Chain& chain, size_t first, int codes) {
+// The steps of a chain behind codes, to which the codes are given, and that read nothing else but single numbers.
+std::optional<Chain> steps_behind(const Layer& layer, const Chain& chain, size_t codes) {
+  const Chain::Step& made = chain.steps[codes];
   Chain rest{.inputs = chain.inputs,
-             .steps = {chain.steps.begin() + static_cast<ptrdiff_t>(first), chain.steps.end()},
-             .given_type = {},
+             .steps = {chain.steps.begin() + static_cast<ptrdiff_t>(codes) + 1, chain.steps.end()},
+             .given_type = made.dtype,
              .result = chain.result};
   std::vector<bool> is_known(chain.inputs.size() + 1);
-  is_known[0] = codes == 0;
   for (size_t i = 0; i < rest.inputs.size(); ++i) {
     is_known[i + 1] = number_of(layer, rest.inputs[i]) != nullptr;
     if (!is_known[i + 1]) rest.inputs[i] = -1;
   }
   const auto takes = [&](int& reg) {
-    if (reg == codes) reg = 0;
-    return reg == 0 || is_known[static_cast<size_t>(reg)];
+    const bool are_codes = reg == made.out;
+    if (are_codes) reg = 0;
+    return are_codes || is_known[static_cast<size_t>(reg)];
   };
-  is_known[0] = true;
   for (Chain::Step& step : rest.steps) {
     const bool has_second = step.op <= ElementOp::select, has_third = step.op == ElementOp::select;
-    const bool is_free = codes == 0 || (step.a != 0 && (!has_second || step.b != 0) && (!has_third || step.c != 0));
-    if (!is_free || !takes(step.a) || (has_second && !takes(step.b)) || (has_third && !takes(step.c)))
-      return std::nullopt;
+    if (!takes(step.a) || (has_second && !takes(step.b)) || (has_third && !takes(step.c))) return std::nullopt;
     is_known[static_cast<size_t>(step.out)] = true;
   }
   return rest;
@@ -94,12 +90,10 @@ std::span<const TableKernels* const> all_table_kernels() {
   return usable;
 }
 
-std::optional<CodeTable> CodeTable::make(const Layer& layer, const Chain& chain, size_t first, int codes,
-                                         tensor::DType type) {
+std::optional<CodeTable> CodeTable::make(const Layer& layer, const Chain& chain, size_t codes) {
   const tensor::DType made = layer.outputs[0].dtype;
-  std::optional<Chain> steps = steps_of_codes(layer, chain, first, codes);
-  if (!steps || steps->steps.empty() || !is_code_type(made) || !is_code_type(type)) return std::nullopt;
-  steps->given_type = type;
+  const std::optional<Chain> steps = steps_behind(layer, chain, codes);
+  if (!steps || steps->steps.empty() || !is_code_type(made) || !is_code_type(steps->given_type)) return std::nullopt;
   Layer row = layer;
   row.outputs = {make_desc(made, {kCodes})};
   std::vector<Address> numbers(layer.inputs.size());

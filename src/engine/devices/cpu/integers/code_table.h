@@ -13,10 +13,9 @@ namespace assay::engine::cpu {
 // is.
 class CodeTable {
  public:
-  // The table of a chain's steps from `first` on, which read only single numbers and a register of codes of this type;
-  // nullopt: they read more, or make no codes, or no tape computes them.
-  static std::optional<CodeTable> make(const Layer& layer, const Chain& chain, size_t first, int codes,
-                                       tensor::DType type);
+  // The table of a chain's steps behind the one of this number, which makes codes; nullopt: they read more than these
+  // and single numbers, or make no codes, or no tape computes them.
+  static std::optional<CodeTable> make(const Layer& layer, const Chain& chain, size_t codes);
 
   // The codes for neighbouring codes; both may be the same.
   void map(const std::byte* from, std::byte* to, size_t count) const;

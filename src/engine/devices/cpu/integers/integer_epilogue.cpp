@@ -79,7 +79,7 @@ class IntegerEpilogueMaker {
     std::optional<Tape> tape;
     for (size_t i = 0; i + 1 < chain().steps.size() && !tape; ++i) {
       const Chain::Step& codes = chain().steps[i];
-      if (!codes.makes_codes() || !tabulate(codes, i + 1)) continue;
+      if (!codes.makes_codes() || !tabulate(i)) continue;
       Chain until = chain();
       until.steps.resize(i + 1);
       until.result = codes.out;
@@ -132,7 +132,7 @@ class IntegerEpilogueMaker {
     if (to.a != value_) return false;
     pass();
     if (is_done()) return true;
-    if (tabulates_ && tabulate(to, next_)) {
+    if (tabulates_ && tabulate(next_ - 1)) {
       last_ = &to;
       made_.zero_ = static_cast<int32_t>(to.q);
       next_ = chain().steps.size();
@@ -154,10 +154,10 @@ class IntegerEpilogueMaker {
     return true;
   }
 
-  // Makes a table of the steps behind codes.
-  bool tabulate(const Chain::Step& codes, size_t behind) {
-    made_.code_type_ = codes.op == ElementOp::quantize_signed ? tensor::DType::int8 : tensor::DType::uint8;
-    made_.table_ = CodeTable::make(layer_, chain(), behind, codes.out, made_.code_type_);
+  // Makes a table of the steps behind one that makes codes.
+  bool tabulate(size_t codes) {
+    made_.code_type_ = chain().steps[codes].dtype;
+    made_.table_ = CodeTable::make(layer_, chain(), codes);
     return made_.has_table();
   }
 

@@ -17,8 +17,7 @@ namespace assay::engine::cpu {
 namespace {
 
 constexpr int64_t kMostSums = int64_t{32} * 1024;  // of a piece
-constexpr int64_t kTapeRows =
-    480;  // whole tiles, that the second cache holds: calls cost more than the first one saves
+constexpr int64_t kTapeRows = 480;                 // in whole tiles; the second cache holds them
 constexpr size_t kMostTileNumbers = 512;
 constexpr int64_t kMostSteps = 64;    // that can be left out
 constexpr int64_t kLeastShare = 100;  // of the steps of all rows, one is to be left out, or it does not pay
