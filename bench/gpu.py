@@ -1,11 +1,11 @@
-"""The engine on a card beside PyTorch on the same card, in one run: networks of torchvision with random weights, in
-float16, with inputs and outputs on the card on both sides.
+"""The engine on a card beside PyTorch on the same card, in one run: networks of torchvision and of text with random
+weights, with inputs and outputs on the card on both sides.
 
-    gpu.py ASSAY [--models NAME...] [--compile NAME...] [--rounds N] [--batch N] [--report FILE]
+    gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--rounds N] [--report FILE]
 
 ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
 is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
-makes it, which takes minutes. Needs torch, torchvision and onnx.
+makes it, which takes minutes. --type: float16, tf32 or float32, of both sides. Needs torch, torchvision and onnx.
 """
 
 import argparse
@@ -15,30 +15,36 @@ import subprocess
 import sys
 import tempfile
 
+import text_networks
 import torch
 
+TEXTS = ["bert_base", "gpt2", "gpt2_step"]
+FLAGS = {"float16": ["--fp16"], "tf32": ["--tf32"], "float32": []}
 IMAGES = ["resnet50", "mobilenet_v2", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf", "vit_b_16",
           "shufflenet_v2_x1_0", "squeezenet1_1", "googlenet"]
 
 
 def made(name, batch):
+    """A network and its inputs."""
+    if name in TEXTS:
+        return text_networks.made(name, batch)
     import torchvision
 
     torch.manual_seed(0)
     settings = {"init_weights": False, "aux_logits": False} if name == "googlenet" else {}
-    return getattr(torchvision.models, name)(weights=None, **settings).eval(), torch.randn(batch, 3, 224, 224)
+    return getattr(torchvision.models, name)(weights=None, **settings).eval(), (torch.randn(batch, 3, 224, 224),)
 
 
 def exported(name, batch, folder):
-    model, x = made(name, batch)
+    model, inputs = made(name, batch)
     path = folder / f"{name}_b{batch}.onnx"
-    torch.onnx.export(model, (x,), str(path), input_names=["x"], output_names=["y"], opset_version=17, dynamo=False)
+    torch.onnx.export(model, inputs, str(path), opset_version=17, dynamo=False)
     return path
 
 
 class Engine:
-    def __init__(self, program, path):
-        self.command = [program, "bench", str(path), "--device", "cuda", "--fp16", "--no-transfers", "--duration", "0.3"]
+    def __init__(self, program, path, kind="float16"):
+        self.command = [program, "bench", str(path), "--device", "cuda", *FLAGS[kind], "--no-transfers", "--duration", "0.3"]
         self.least = float("inf")
 
     def measure(self):
@@ -50,23 +56,32 @@ class Engine:
 
 
 class Torch:
-    """A CUDA graph of the model in float16, with channels last."""
+    """A CUDA graph of the model, with channels last."""
 
-    def __init__(self, name, batch, compiles):
-        model, x = made(name, batch)
-        model = model.half().cuda().to(memory_format=torch.channels_last)
-        x = x.half().cuda().to(memory_format=torch.channels_last)
+    def __init__(self, name, batch, compiles, kind="float16"):
+        model, inputs = made(name, batch)
+        dtype = torch.float16 if kind == "float16" else torch.float32
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "tf32"
+        model = model.to(dtype).cuda().to(memory_format=torch.channels_last)
+        inputs = [self.placed(x, dtype) for x in inputs]
         self.least = float("inf")
         with torch.inference_mode():
             run = torch.compile(model, mode="max-autotune-no-cudagraphs") if compiles else model
             stream = torch.cuda.Stream()
             with torch.cuda.stream(stream):
                 for _ in range(3):
-                    run(x)
+                    run(*inputs)
             stream.synchronize()
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph, stream=stream):
-                self.out = run(x)
+                self.out = run(*inputs)
+
+    @staticmethod
+    def placed(x, dtype):
+        if not x.is_floating_point():
+            return x.cuda()
+        x = x.to(dtype).cuda()
+        return x.to(memory_format=torch.channels_last) if x.dim() == 4 and x.shape[1] == 3 else x
 
     def measure(self):
         for _ in range(20):
@@ -80,11 +95,13 @@ class Torch:
         self.least = min(self.least, min(a.elapsed_time(b) for a, b in zip(marks, marks[1:])))
 
 
-def measured(name, options, folder):
-    engine = Engine(options.program, exported(name, options.batch, folder))
-    sides = [("torch", Torch(name, options.batch, False))]
-    if name in options.compile:
-        sides.append(("torch.compile", Torch(name, options.batch, True)))
+def measured(title, options, folder):
+    name, _, batch = title.partition(":")
+    batch = int(batch or 1)
+    engine = Engine(options.program, exported(name, batch, folder), options.type)
+    sides = [("torch", Torch(name, batch, False, options.type))]
+    if title in options.compile:
+        sides.append(("torch.compile", Torch(name, batch, True, options.type)))
     for _ in range(options.rounds):
         for side in [engine, *(each for _, each in sides)]:
             side.measure()
@@ -94,13 +111,13 @@ def measured(name, options, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--models", nargs="*", default=IMAGES)
+    parser.add_argument("--models", nargs="*", default=[*IMAGES, *TEXTS])
     parser.add_argument("--compile", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--batch", type=int, default=1)
+    parser.add_argument("--type", choices=FLAGS, default="float16")
     parser.add_argument("--report", type=pathlib.Path)
     options = parser.parse_args()
-    lines = [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, batch {options.batch}, float16, least times",
+    lines = [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.type}, least times",
              "| model | engine, ms | rivals: ms, ratio |", "|---|---|---|"]
     logs = {"torch": 0.0, "torch.compile": 0.0}
     counts = dict.fromkeys(logs, 0)

@@ -5,6 +5,8 @@ import os
 import re
 import subprocess
 
+import numpy as np
+import onnx.numpy_helper
 import onnx.parser
 
 import checks
@@ -66,6 +68,17 @@ def test_capability_names_layers_that_the_card_leaves_to_the_processor():
     text = assay("inspect", "capability", "left.onnx", "--device", "cuda", "--with-partitioning", "-o", "parts")
     assert re.search(r"Hardmax +\| 1 +\| runs on the processor \(`reference`\), between two transfers \| \[\[2, 3\]\]", text), text
     assert "fully supported by the engine\n" not in assay("inspect", "capability", "left.onnx", "--device", "cuda")
+
+
+def test_large_constants_are_computed_once_in_float16():
+    weights = onnx.numpy_helper.from_array(np.ones((768, 3, 256), np.float32), "w")
+    model = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]> g (float[1,768] x) => (float[1,768] y)
+      <int64[2] s = {768, 768}> { m = Reshape(w, s) y = MatMul(x, m) }""")
+    model.graph.initializer.append(weights)
+    onnx.save(model, "large.onnx")
+    assay("convert", "large.onnx", "--device", "cuda", "--fp16", "-o", "large.plan")
+    text = assay("inspect", "model", "large.plan", "--show", "layers")
+    assert "5 Layer(s)" in text, text
 
 
 def test_bench_tells_transfers_apart():

@@ -71,6 +71,12 @@ void spell_operators(ir::Model& model, ir::Rewriter& rewriter, const LoweringRul
   spell_top_k(model, rewriter);
 }
 
+uint64_t constant_bytes(const ir::Model& model) {
+  uint64_t bytes = 0;
+  for (uint32_t i = 0; i < model.tensor_slots(); ++i) bytes += model[ir::TensorId{i}].tensor.size_bytes();
+  return bytes;
+}
+
 // Constants that become floats may be quantised again, by nodes that are constant then.
 void simplify_constants(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules,
                         passes::Pipeline& pipeline) {
@@ -119,6 +125,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   passes::Options options;
   options.of<passes::MergeOptions>().derives_weights = true;
   options.of<passes::FoldOptions>().quantises = true;
+  options.of<passes::FoldOptions>().constant_bytes = constant_bytes(model);  // before types change
   passes::Pipeline pipeline(model, rewriter, options);
   pipeline.run(kSort);
   passes::inline_functions(model, rewriter);

@@ -56,7 +56,9 @@ void spell(PatchesContext& context, ir::NodeId node) {
                                             {p.pictures, p.channels, p.lines, p.height, p.columns, p.width});
   rows = passes::add_transpose(context.run, patch, rows, {0, 2, 4, 1, 3, 5});
   rows = passes::add_reshape(patch, rows, {p.pictures * p.lines * p.columns, depth});
-  const ir::PatchValue weights = passes::add_reshape(patch, ir::operand(model, node, 1), {p.made, depth});
+  const tensor::Tensor& filters = *context.run.constant(ir::operand(model, node, 1));
+  const ir::PatchValue weights =
+      patch.add_constant(tensor::Tensor(filters.dtype(), {p.made, depth}, filters.storage()));
   std::vector<ir::PatchValue> operands = {rows, weights};
   if (const ir::ValueId bias = ir::operand(model, node, 2)) operands.emplace_back(bias);
   ir::PatchValue made = passes::add_row_product(context.run, patch, operands);

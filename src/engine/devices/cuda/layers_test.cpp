@@ -39,6 +39,21 @@ TEST(CardLayers, Products) {
       {"product.tiles"}, 2e-2);
 }
 
+// Few rows by constant columns, of which more than registers hold, and fewer; and the weights of one pixel.
+TEST(CardLayers, ProductsOfFewRows) {
+  for (const auto& [rows, depth, columns] : {std::tuple(1, 72, 5), std::tuple(3, 4104, 37), std::tuple(4, 520, 130)}) {
+    check(fmt::format(
+              "g (bfloat16[{0},{1}] x, bfloat16[{0},{2}] r) => (bfloat16[{0},{2}] z) <{3}, {4}> {{ y = MatMul(x, w) "
+              "s = Add(y, b) t = Add(s, r) z = Relu(t) }}",
+              rows, depth, columns, numbers(fmt::format("bfloat16[{},{}] w", depth, columns), depth * columns),
+              numbers(fmt::format("bfloat16[{}] b", columns), columns)),
+          {"product.rows"}, 0.5);
+  }
+  check("g (float16[2,40,1,1] x) => (float16[2,24,1,1] z) <" + numbers("float16[24,40,1,1] w", 24 * 40) +
+            "> { y = Conv(x, w) z = Sigmoid(y) }",
+        {"product.rows"}, 5e-3);
+}
+
 // Float32 on tensor cores: rounded to eleven bits where that is permitted, or three products that are nearly exact.
 TEST(CardLayers, ProductsOfFloatsOnTensorCores) {
   const std::string text =
@@ -81,7 +96,7 @@ TEST(CardLayers, ProductsInPartsOfTheDepth) {
   check("g (float[4,512] x) => (float[4,16] z) <" + numbers("float[512,16] w", 512 * 16) + ", " +
             numbers("float[16] b", 16) + "> { a = MatMul(x, w) z = Add(a, b) }",
         {"product.tiles"}, 1e-4);
-  check("g (float16[4,1024] x) => (float16[4,16] z) <" + numbers("float16[1024,16] w", 1024 * 16) +
+  check("g (float16[5,1024] x) => (float16[5,16] z) <" + numbers("float16[1024,16] w", 1024 * 16) +
             "> { a = MatMul(x, w) z = Neg(a) }",
         {"product.tiles"}, 2e-2);
   check("g (uint8[3,2048] x, uint8 zero) => (int32[3,16] z) <" + codes("int8[2048,16] w", 2048 * 16) +
@@ -136,12 +151,16 @@ class Streams : public testing::TestWithParam<const char*> {
 
 TEST_P(Streams, Products) {
   for (const auto& [type, tolerance] : {std::pair("float16", 0.1), std::pair("bfloat16", 0.5)}) {
-    const int rows = 130, columns = 100, depth = 520;
     const auto matrix = [&](int a, int b) { return fmt::format("{}[{},{}]", type, a, b); };
-    check(fmt::format("g ({} x, {} r) => ({} z) <{}> {{ y = MatMul(x, w) z = Add(y, r) }}", matrix(rows, depth),
-                      matrix(rows, columns), matrix(rows, columns),
-                      numbers(matrix(depth, columns) + " w", depth * columns)),
-          "product.tiles", tolerance);
+    for (const auto& [rows, columns, depth] :
+         {std::tuple(130, 100, 520), std::tuple(730, 136, 200), std::tuple(530, 264, 768)}) {
+      check(fmt::format(
+                "g ({} x, {} r) => ({} z) <{}, {}> {{ y = MatMul(x, w) s = Add(y, b) t = Add(s, r) z = Relu(t) }}",
+                matrix(rows, depth), matrix(rows, columns), matrix(rows, columns),
+                numbers(matrix(depth, columns) + " w", depth * columns),
+                numbers(fmt::format("{}[{}] b", type, columns), columns)),
+            "product.tiles", tolerance);
+    }
   }
   check(
       "g (float16[3,70,512] x, float16[3,72,512] y) => (float16[3,70,72] z) { t = Transpose<perm = [0,2,1]>(y) "
@@ -160,11 +179,14 @@ TEST_P(Streams, Windows) {
   check("g (float16[2,3,33,37] x) => (float16[2,40,17,19] z) <" + numbers("float16[40,3,7,7] w", 40 * 147) +
             "> { y = Conv<pads = [3,3,3,3], strides = [2,2]>(x, w) z = Relu(y) }",
         "conv.tiles", 0.1);
+  check("g (float16[2,4,21,14] x) => (float16[2,24,10,7] z) <" + numbers("float16[24,4,7,7] w", 24 * 196) +
+            "> { z = Conv<pads = [2,2,3,3], strides = [2,2]>(x, w) }",
+        "conv.tiles", 0.1);
 }
 
 INSTANTIATE_TEST_SUITE_P(CardLayers, Streams,
                          testing::Values("streams:64x32/1", "streams:64x64/4", "streams:128x64/2", "turns:128x64/1",
-                                         "turns:128x256/1"));
+                                         "turns:128x256/1", "turns:128x192/1", "apart:128x128/1", "apart:64x256/1"));
 
 // An operand whose address maps refuse is copied first.
 TEST(CardLayers, StreamsOfWhatLiesUnevenly) {

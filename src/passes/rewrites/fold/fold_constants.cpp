@@ -28,10 +28,12 @@ class Folder {
  public:
   explicit Folder(PassRun& run) : run_(run), model_(run.model()) {
     for (const ir::Function& function : model_.functions()) function_bodies_.insert(function.body);
-    for (uint32_t i = 0; i < model_.tensor_slots(); ++i) {
+    const std::optional<uint64_t> known = run.options().get<FoldOptions>().constant_bytes;
+    for (uint32_t i = 0; i < model_.tensor_slots() && !known; ++i) {
       const ir::TensorEntry& entry = model_[ir::TensorId{i}];
       if (!entry.dirty) constant_bytes_ += entry.tensor.size_bytes();
     }
+    if (known) constant_bytes_ = *known;
   }
 
   void run() {

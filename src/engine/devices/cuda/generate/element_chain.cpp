@@ -175,8 +175,25 @@ int operand_of(std::vector<int>& inputs, int input) {
   return static_cast<int>(inputs.size()) - 1;
 }
 
-void add_step(const Chain::Step& step, ElementText& text) {
+// The name of a function that is good enough for results of 16 bits; empty: the usual one is.
+std::string_view short_name(ElementOp op) {
+  switch (op) {
+    case ElementOp::gelu:
+      return "short_gelu";
+    case ElementOp::gelu_tanh:
+      return "short_gelu_tanh";
+    case ElementOp::sigmoid:
+      return "short_sigmoid";
+    case ElementOp::silu:
+      return "short_silu";
+    default:
+      return {};
+  }
+}
+
+void add_step(const Chain::Step& step, bool is_short, ElementText& text) {
   const auto* const function = std::ranges::find(kFunctions, step.op, &Function::op);
+  const std::string_view shorter = is_short ? short_name(step.op) : "";
   std::string operands = register_name(step.a);
   if (step.op <= kLastBinary || step.op == ElementOp::select) operands += ", " + register_name(step.b);
   if (step.op == ElementOp::select) operands += ", " + register_name(step.c);
@@ -185,7 +202,8 @@ void add_step(const Chain::Step& step, ElementText& text) {
     operands += fmt::format(", NUMBER(kNumbers + {})", text.numbers.size());
     text.numbers.push_back(numbers[static_cast<size_t>(i)]);
   }
-  text.statements += fmt::format("    const float v{} = {}({});\n", step.out, function->name, operands);
+  text.statements +=
+      fmt::format("    const float v{} = {}({});\n", step.out, shorter.empty() ? function->name : shorter, operands);
 }
 
 }  // namespace
@@ -235,9 +253,10 @@ std::optional<ElementText> chain_text(const Layer& layer, const Chain& chain) {
     if (!is_read_as_float(layer.inputs[static_cast<size_t>(input)].dtype)) return {};
     text.statements += fmt::format("    const float v{} = x{};\n", reg, operand_of(text.inputs, input));
   }
+  const bool is_short = !layer.is_strict && tensor::bit_width(text.type) == 16;
   for (const Chain::Step& step : chain.steps) {
     if (std::ranges::find(kFunctions, step.op, &Function::op) == kFunctions.end()) return {};
-    add_step(step, text);
+    add_step(step, is_short, text);
   }
   text.statements += fmt::format("    const float made = {};\n", register_name(chain.result));
   return text;

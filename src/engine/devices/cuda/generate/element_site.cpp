@@ -14,6 +14,8 @@ constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 int64_t element_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
 
+bool is_half(tensor::DType dtype) { return dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16; }
+
 // Elements from the first to the last that a desc reaches.
 int64_t reach_of(const TensorDesc& desc) {
   int64_t reach = 1;
@@ -67,6 +69,7 @@ bool ElementSite::can_pack(int64_t pack) const {
 
 void ElementSite::add_to(Launch& launch) {
   first_pointer_ = launch.pointers.size();
+  if (columns_ != 0) launch.add(columns_);
   first_number_ = launch.numbers.size();
   for (size_t dim = 1; dim < extents_.size(); ++dim) launch.add_divisor(extents_[dim]);
   for (const std::vector<int64_t>& strides : strides_) {
@@ -83,6 +86,26 @@ size_t ElementSite::stride_place(size_t operand, size_t dim) const {
 }
 
 std::string ElementSite::offsets() const {
+  if (columns_ == 0) return walked_offsets();
+  const bool is_plain = extents_.size() == 2 && extents_[1] == columns_;
+  if (!is_plain) {
+    return fmt::format("  const uint32 first = (uint32)row * (uint32)p.n[{}] + (uint32)column;\n", first_number_ - 1) +
+           walked_offsets();
+  }
+  std::string made;
+  for (size_t i = 0; i < all_.size(); ++i) {
+    const auto along = [&](std::string_view place, size_t dim) {
+      const int64_t stride = strides_[i][dim];
+      return stride <= 1 ? fmt::format("{} * {}", place, stride)
+                         : fmt::format("{} * p.n[{}]", place, stride_place(i, dim));
+    };
+    made += fmt::format("  const int o{} = {} + {};\n", i, along("row", 0), along("column", 1));
+  }
+  return made;
+}
+
+// The offsets at element `first`.
+std::string ElementSite::walked_offsets() const {
   std::string made = "  uint32 rest = first;\n";
   for (size_t i = 0; i < all_.size(); ++i) made += fmt::format("  int o{} = 0;\n", i);
   for (size_t dim = extents_.size(); dim-- > 0;) {
@@ -104,38 +127,80 @@ std::string ElementSite::offsets() const {
   return made;
 }
 
-std::string ElementSite::type_read(size_t operand) const {
+std::string ElementSite::type_read(size_t operand, std::string_view packs) const {
   const std::string_view type = element_type(all_[operand].desc.dtype);
-  return is_packed(operand) ? fmt::format("Pack<{}, {}>", type, pack_) : std::string(type);
+  return is_packed(operand) ? fmt::format("{}<{}, {}>", packs, type, pack_) : std::string(type);
 }
 
-std::string ElementSite::loads() const {
+// True for packs of which elements share registers.
+bool ElementSite::is_raw(size_t operand) const { return is_packed(operand) && is_half(all_[operand].desc.dtype); }
+
+std::string ElementSite::loads(bool are_raw) const {
   std::string made;
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
-    const std::string_view type = element_type(all_[i].desc.dtype);
-    const std::string at = fmt::format("(const {}*)p.at[{}]", type, first_pointer_ + i);
-    const std::string read =
-        is_packed(i) ? fmt::format("load_pack<{}, {}>({} + o{})", type, pack_, at, i) : fmt::format("({})[o{}]", at, i);
-    made += fmt::format("  const {} a{} = {};\n", type_read(i), i, read);
+    if (waits_in_slot(i)) continue;
+    const bool raw = are_raw && is_raw(i);
+    const std::string read = is_packed(i) ? fmt::format("{}<{}, {}>({})", raw ? "load_raw" : "load_pack",
+                                                        element_type(all_[i].desc.dtype), pack_, address(i))
+                                          : fmt::format("*({})", address(i));
+    made += fmt::format("  const {} a{} = {};\n", type_read(i, raw ? "Raw" : "Pack"), i, read);
   }
   return made;
 }
 
+std::string ElementSite::fetches() const {
+  std::string made;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    if (waits_in_slot(i)) made += fmt::format("  copy_pack(slots, {});\n  slots += kSlotStride;\n", address(i));
+  }
+  return made;
+}
+
+// The address of the operand's element, whose offset is known.
+std::string ElementSite::address(size_t operand) const {
+  return fmt::format("(const {}*)p.at[{}] + o{}", element_type(all_[operand].desc.dtype), first_pointer_ + operand,
+                     operand);
+}
+
+bool ElementSite::waits_in_slot(size_t operand) const {
+  constexpr int64_t kSlotBytes = 16;
+  return uses_slots_ && operand + 1 < all_.size() && is_packed(operand) &&
+         pack_ * element_bytes(all_[operand].desc.dtype) == kSlotBytes && std::ranges::count(strides_[operand], 0) == 0;
+}
+
+size_t ElementSite::slots() const {
+  size_t count = 0;
+  for (size_t i = 0; i < all_.size(); ++i) count += waits_in_slot(i) ? 1 : 0;
+  return count;
+}
+
 std::string ElementSite::members() const {
   std::string made;
-  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("  {} a{};\n", type_read(i), i);
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    if (!waits_in_slot(i)) made += fmt::format("  {} a{};\n", type_read(i, is_raw(i) ? "Raw" : "Pack"), i);
+  }
   return made + fmt::format("  int o{};\n", all_.size() - 1);
 }
 
 std::string ElementSite::members_list() const {
   std::string made;
-  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("a{}, ", i);
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    if (!waits_in_slot(i)) made += fmt::format("a{}, ", i);
+  }
   return made + fmt::format("o{}", all_.size() - 1);
 }
 
 std::string ElementSite::references(std::string_view from) const {
   std::string made;
-  for (size_t i = 0; i + 1 < all_.size(); ++i) made += fmt::format("  const auto& a{0} = {1}.a{0};\n", i, from);
+  size_t slot = 0;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    if (waits_in_slot(i)) {
+      made += fmt::format("  const {0} a{1} = *(const {0}*)(slots + {2} * kSlotStride);\n", type_read(i), i, slot++);
+    } else {
+      made += is_raw(i) ? fmt::format("  const auto a{0} = unpacked({1}.a{0});\n", i, from)
+                        : fmt::format("  const auto& a{0} = {1}.a{0};\n", i, from);
+    }
+  }
   return made + fmt::format("  const int o{0} = {1}.o{0};\n", all_.size() - 1, from);
 }
 

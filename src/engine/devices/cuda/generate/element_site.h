@@ -20,15 +20,25 @@ class ElementSite {
   // False: an operand does not broadcast, or a desc reaches too far. `most_pack`: neighbours that may be moved at once.
   bool find_walk(int64_t most_pack);
   int64_t pack() const { return pack_; }
+  // Lets the texts know a place by `row` and `column` of a result with so many columns in place of `first`.
+  void use_rows(int64_t columns) { columns_ = columns; }
+  // Lets operands that differ from row to row wait in slots of shared memory, packs of 16 bytes.
+  void use_slots() { uses_slots_ = true; }
+  size_t slots() const;  // of a pack of results
   // Adds pointers and numbers, which the texts below then refer to.
   void add_to(Launch& launch);
 
-  // Statements that define the offsets of all operands at element `first`, in the order of the result's memory.
+  // Statements that define the offsets of all operands at element `first`, in the order of the result's memory, or in
+  // that row and column of it; and the parameters of functions that begin with them.
   std::string offsets() const;
-  // Statements that read the operands there: neighbours at once.
-  std::string loads() const;
-  // Members of a struct for what `loads` reads and the offset of the result, its initializer, and references into
-  // `from`.
+  std::string_view place() const { return columns_ == 0 ? "uint32 first" : "int row, int column"; }
+  // Statements that read the operands there, neighbours at once, but for those that wait in slots, or read them for a
+  // struct; and statements that bring the others into `slots`.
+  std::string loads() const { return loads(false); }
+  std::string raw_loads() const { return loads(true); }
+  std::string fetches() const;
+  // Members of a struct for what `raw_loads` reads and the offset of the result, its initializer, and references into
+  // `from`, and into `slots`.
   std::string members() const;
   std::string members_list() const;
   std::string references(std::string_view from) const;
@@ -44,14 +54,21 @@ class ElementSite {
   int64_t find_pack(int64_t most) const;
   bool can_pack(int64_t pack) const;
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
+  std::string walked_offsets() const;
+  bool waits_in_slot(size_t operand) const;
+  std::string address(size_t operand) const;
   size_t stride_place(size_t operand, size_t dim) const;
-  std::string type_read(size_t operand) const;
+  std::string loads(bool are_raw) const;
+  std::string type_read(size_t operand, std::string_view packs = "Pack") const;
+  bool is_raw(size_t operand) const;
 
   ElementText text_;
   std::vector<ElementOperand> all_;  // the result last
   std::vector<int64_t> extents_;     // of the walk over the result, outermost first
   std::vector<std::vector<int64_t>> strides_;
   int64_t pack_ = 1;
+  bool uses_slots_ = false;
+  int64_t columns_ = 0;  // 0: places are told by one number
   size_t first_pointer_ = 0;
   size_t first_number_ = 0;
   size_t chain_number_ = 0;

@@ -23,6 +23,29 @@ std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<
   return ElementSite(std::move(*text), std::move(operands), {output_pointer(0), layer.outputs[0]});
 }
 
+// `operands_of` and `finish`, which has further parameters.
+std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view further) {
+  const std::string head =
+      fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
+      fmt::format("}};\nDEVICE Operands operands_of(const Params& p, {}) {{\n", site.place()) + site.offsets() +
+      site.raw_loads() +
+      fmt::format(
+          "  return {{{}}};\n}}\nDEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& "
+          "operands{}) {{\n",
+          site.members_list(), plain, site.pack(), further) +
+      site.references("operands");
+  const std::string end = site.store() + "}\n";
+  if (site.pack() == 1) {
+    return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + end;
+  }
+  return head +
+         fmt::format(
+             "  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
+             "products.e[i];\n",
+             site.result_type(), site.pack(), site.pack(), plain) +
+         site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + end;
+}
+
 }  // namespace
 
 std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias) {
@@ -45,24 +68,24 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
 
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain) {
   site.add_to(launch);
-  const std::string given = fmt::format("const Pack<{}, {}>& products", plain, site.pack());
-  const std::string head =
-      fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
-      "};\nDEVICE Operands operands_of(const Params& p, uint32 first) {\n" + site.offsets() + site.loads() +
-      fmt::format("  return {{{}}};\n}}\nDEVICE void finish(const Params& p, {}, const Operands& operands) {{\n",
-                  site.members_list(), given) +
-      site.references("operands");
-  const std::string end = site.store() + "}\nDEVICE void finish(const Params& p, uint32 first, " + given +
-                          ") {\n  finish(p, products, operands_of(p, first));\n}\n";
-  if (site.pack() == 1) {
-    return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + end;
-  }
-  return head +
-         fmt::format(
-             "  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
-             "products.e[i];\n",
-             site.result_type(), site.pack(), site.pack(), plain) +
-         site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + end;
+  return halves_text(site, plain, "") + fmt::format(
+                                            "DEVICE void finish(const Params& p, uint32 first, const Pack<{}, {}>& "
+                                            "products) {{\n  finish(p, products, operands_of(p, first));\n}}\n",
+                                            plain, site.pack());
+}
+
+std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns) {
+  site.use_rows(columns);
+  site.add_to(launch);
+  return halves_text(site, "float", "");
+}
+
+std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t columns) {
+  site.use_rows(columns);
+  site.use_slots();
+  site.add_to(launch);
+  return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
+         site.offsets() + site.fetches() + "}\n" + halves_text(site, "float", ", const unsigned char* slots");
 }
 
 bool has_channels_last_order(const TensorDesc& out) {

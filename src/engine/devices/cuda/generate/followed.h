@@ -25,6 +25,12 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
 // of products `Pack<PLAIN, kTaken>`; and its two halves, `operands_of(p, first)` and `finish(p, given, operands)`. Adds
 // what it needs to the launch. `plain`: the type of a product.
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain = "float");
+// `operands_of(p, row, column)` and `finish(p, given, operands)`, for results in so many columns.
+std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns);
+// `fetch(p, row, column, slots)`, which brings operands into slots, kSlotStride bytes from one to the next, with copies
+// that are done after wait_copies(); `operands_of(p, row, column)` reads the others, `finish(p, given, operands,
+// slots)` takes all.
+std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t columns);
 
 // True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.
 bool has_channels_last_order(const TensorDesc& out);

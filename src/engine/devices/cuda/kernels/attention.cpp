@@ -1,8 +1,9 @@
-// Attention, written out in operators or as the operator: a warp a query.
+// Attention, written out in operators or as the operator.
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <limits>
+#include <numeric>
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@
 namespace assay::engine::cuda {
 namespace {
 
-constexpr int64_t kPackedKeys = 4;  // elements of a key that are read at once
 constexpr int64_t kMostNumbers = std::numeric_limits<int32_t>::max();
 
 // An operand under the names that attention.cu has for it.
@@ -31,26 +31,40 @@ class AttentionWriter {
   // Queries lie there, in the type of the operand.
   void take_queries(const Pointer& from) { q_ = from; }
 
-  // A warp a query.
+  // A warp a query, or a block where there are few and each sees many keys.
   Launches write(Programs& programs) {
-    const unsigned shared = static_cast<unsigned>(programs.card().shared_bytes());
-    const auto bytes = static_cast<unsigned>(g_.keys) * static_cast<unsigned>(sizeof(float));
-    unsigned warps = 4;
-    while (warps > 1 && warps * bytes > shared / 2) warps /= 2;
+    constexpr int64_t kWarpLanes = 32, kManyWarps = 8, kManyKeys = 64;
+    const int64_t queries = items() * g_.rows;
+    const bool is_block = queries <= programs.card().multiprocessors() && g_.keys >= kManyKeys;
+    const int64_t lanes = is_block ? kManyWarps * kWarpLanes : kWarpLanes;
+    const int64_t value_pack = packed(g_.width, {&g_.v, &g_.v_cache.past}), packs = g_.width / value_pack;
+    int64_t warps = is_block ? kManyWarps : 4;
+    const auto shared_bytes = [&] {
+      const int64_t of_query = g_.keys + std::max<int64_t>(lanes / packs, 1) * g_.width + warps;
+      return warps * kWarpLanes / lanes * of_query * int64_t{sizeof(float)};
+    };
+    const int64_t shared = programs.card().shared_bytes();
+    while (!is_block && warps > 1 && shared_bytes() > shared / 2) warps /= 2;
     Launches launches;
-    if (bytes * warps > shared) return launches;
-    writer_.launch().shared_bytes = bytes * warps;
+    if (shared_bytes() > shared) return launches;
+    writer_.launch().shared_bytes = static_cast<unsigned>(shared_bytes());
     for (const Named& named : operands()) add(named);
     add_numbers();
     writer_.divisor("kRows", g_.rows);
     writer_.number("kDepth", g_.depth);
     writer_.number("kWidth", g_.width);
     writer_.number("kPastKeys", g_.k_cache.past.exist() ? g_.k_cache.past_rows : 0);
-    writer_.constant("kPack", g_.depth % kPackedKeys == 0 ? kPackedKeys : 1);
+    const int64_t pack = packed(g_.depth, {&g_.q, &g_.k, &g_.k_cache.past});
+    writer_.constant("kPack", pack);
+    writer_.constant("kValuePack", value_pack);
+    writer_.constant("kLanes", lanes);
+    constexpr int64_t kMostKeyLanes = 8;
+    writer_.constant("kKeyLanes", std::gcd(g_.depth / pack, kMostKeyLanes));
     add_places();
-    const int64_t queries = items() * g_.rows;
     writer_.number("kQueries", queries);
-    launches.all.push_back(writer_.finish(programs, warps * 32, (queries + warps - 1) / warps, attention_text()));
+    launches.all.push_back(writer_.finish(programs, static_cast<unsigned>(warps * kWarpLanes),
+                                          blocks_for(queries, static_cast<unsigned>(warps * kWarpLanes / lanes)),
+                                          attention_text()));
     keep(programs, g_.k_cache, g_.k, g_.depth, launches);
     keep(programs, g_.v_cache, g_.v, g_.width, launches);
     return launches;
@@ -58,12 +72,16 @@ class AttentionWriter {
 
   // Queries and keys in tiles, on tensor cores.
   Launches write_tiles(Programs& programs) {
-    constexpr int64_t kWarps = 4, kWarpRows = 16, kKeyTile = 64, kPad = 8;
+    constexpr int64_t kWarps = 4, kWarpRows = 16, kUsualKeys = 64, kPad = 8;
     const auto tiles_of = [&](int64_t queries) { return (g_.rows + queries - 1) / queries; };
     const bool is_large = items() * tiles_of(kWarps * kWarpRows) >= programs.card().multiprocessors();
     const int64_t query_warps = is_large ? kWarps : 1;
     const int64_t queries = query_warps * kWarpRows;
-    const int64_t elements = (queries + 2 * kKeyTile) * (g_.depth + kPad) + 2 * kKeyTile * (g_.width + kPad);
+    // Few blocks take all keys at once, if these are not too many.
+    const bool takes_all = !is_large && g_.keys > kUsualKeys && g_.keys <= 2 * kUsualKeys;
+    const int64_t key_tile = takes_all ? 2 * kUsualKeys : kUsualKeys, buffers = g_.keys <= key_tile ? 1 : 2;
+    const int64_t elements =
+        (queries + buffers * key_tile) * (g_.depth + kPad) + buffers * key_tile * (g_.width + kPad);
     const int64_t joined = kWarps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
     writer_.launch().shared_bytes = static_cast<unsigned>(std::max(elements * int64_t{sizeof(uint16_t)}, joined));
     for (const Named& named : operands()) add(named);
@@ -73,7 +91,8 @@ class AttentionWriter {
     writer_.constant("kDepth", g_.depth);
     writer_.constant("kWidth", g_.width);
     writer_.constant("kQueryWarps", query_warps);
-    writer_.constant("kKeyTile", kKeyTile);
+    writer_.constant("kKeyTile", key_tile);
+    writer_.constant("kBuffers", buffers);
     writer_.constant("kPad", kPad);
     writer_.constant("kKeyWarps", kWarps / query_warps);
     writer_.divisor("kTiles", tiles_of(queries));
@@ -86,6 +105,18 @@ class AttentionWriter {
   }
 
  private:
+  // Neighbours in rows of so many elements that are read at once from all of these.
+  int64_t packed(int64_t row, std::initializer_list<const Matrices*> from) const {
+    constexpr int64_t kMost = 16;  // bytes
+    int64_t bytes = 2;
+    for (const Matrices* const each : from) {
+      if (!each->exist()) continue;
+      if (each->column != 1) return 1;
+      bytes = std::max(bytes, int64_t{tensor::bit_width(desc_of(*each).dtype)} / 8);
+    }
+    return std::gcd(row, kMost / bytes);
+  }
+
   void add_places() {
     std::vector<PlacedMatrices> places;
     for (const Named& named : operands()) places.push_back({named.place, named.matrices});

@@ -36,7 +36,8 @@ class Depthwise final : public Operation {
     if (form == nullptr || !is_known(layer, *form)) return {};
     const ConvGeometry& g = form->geometry;
     std::optional<ElementSite> site = followed_site(layer, form->done, channel_bias(layer, *form));
-    if (!site || !site->find_walk(1)) return {};
+    const int64_t pack = pack_of(g, form->weights->dtype());
+    if (!site || !site->find_walk(pack)) return {};
     Launches launches;
     launches.constants.push_back(turned_filters(layer, *form->weights, g.channels, g.kernel_height * g.kernel_width));
     KernelWriter writer;
@@ -44,7 +45,6 @@ class Depthwise final : public Operation {
     writer.type("T", form->weights->dtype());
     writer.pointer("kIn", "const T", input_pointer(static_cast<size_t>(form->data)));
     writer.pointer("kFilters", "const T", fixed_pointer(launches.constants.front().first));
-    const int64_t pack = pack_of(g, form->weights->dtype());
     const int64_t pieces = g.batch * g.out_height * g.out_width * g.channels / pack;
     writer.constant("kPack", pack);
     writer.number("kPieces", pieces);

@@ -1,17 +1,20 @@
 // Products of matrices of floats, and convolutions as such products.
 #include "engine/devices/cuda/generate/followed.h"
+#include "engine/devices/cuda/generate/kernel_writer.h"
+#include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
 #include "engine/devices/cuda/tiles/tiled.h"
 #include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
 
-class Matrices final : public Tiled {
+class Matrices : public Tiled {
  public:
   using Tiled::Tiled;
   std::string_view name() const override { return "product.tiles"; }
 
- private:
+ protected:
   std::optional<Found> find(const Layer& layer, bool packs) const override {
     const auto* const form = form_as<ProductForm>(layer);
     if (form == nullptr || form->is_integer()) return std::nullopt;
@@ -36,12 +39,12 @@ class Matrices final : public Tiled {
   }
 };
 
-class Windows final : public Tiled {
+class Windows : public Tiled {
  public:
   using Tiled::Tiled;
   std::string_view name() const override { return "conv.tiles"; }
 
- private:
+ protected:
   std::optional<Found> find(const Layer& layer, bool packs) const override {
     const auto* const form = form_as<ConvolutionForm>(layer);
     if (form == nullptr || form->is_integer()) return std::nullopt;
@@ -54,8 +57,59 @@ class Windows final : public Tiled {
   }
 };
 
+// True for constant columns of 16-bit elements that few rows are multiplied by: memory bounds the time.
+bool has_few_rows(const TileProduct& product) {
+  constexpr int64_t kMostRows = 4, kPack = 8;
+  return bytes_of(product) == 2 && product.rows <= kMostRows && product.item_count() == 1 && !product.windows &&
+         !product.spread && product.right.along > 0 && product.right.along % kPack == 0 && product.right.depth == 1 &&
+         product.left.depth == 1 && product.left.along % kPack == 0 && product.depth % kPack == 0;
+}
+
+Launch few_rows_launch(Programs& programs, const TileProduct& product, ElementSite site) {
+  constexpr unsigned kThreads = 128, kWarps = kThreads / 32;
+  constexpr int64_t kMostPacks = 12;  // of a lane, which registers hold
+  const int64_t processors = programs.card().multiprocessors();
+  int64_t each = 1;  // columns of a warp
+  while (each < 4 && product.columns >= 2 * each * 8 * processors) each *= 2;
+  KernelWriter writer;
+  writer.type("T", product.type);
+  writer.pointer("kLeft", "const T", product.left.pointer);
+  writer.pointer("kRight", "const T", product.right.pointer);
+  writer.number("kLeftRow", product.left.along);
+  writer.number("kRightColumn", product.right.along);
+  writer.number("kColumns", product.columns);
+  writer.number("kDepth", product.depth);
+  writer.constant("kRows", product.rows);
+  writer.constant("kColumnsOfWarp", each);
+  writer.constant("kPacks", std::clamp<int64_t>((product.depth + 255) / 256, 1, kMostPacks / each));
+  writer.text(finish_text(std::move(site), writer.launch()));
+  Launch launch = writer.finish(programs, kThreads, blocks_for(product.columns, kWarps * static_cast<unsigned>(each)),
+                                few_rows_text());
+  launch.begins_early = launch.grid[0] <= 4 * processors;
+  return launch;
+}
+
+// Either kind of product with few rows.
+template <typename Kind>
+class FewRows final : public Kind {
+ public:
+  using Kind::Kind;
+  std::string_view name() const override { return "product.rows"; }
+  std::vector<std::string> variants(const Layer&) const override { return {}; }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
+    if (const auto found = this->find(layer, false); !found || !has_few_rows(found->product)) return {};
+    auto found = this->find(layer, true);
+    const bool is_constant = found->product.right.pointer.kind == Pointer::Kind::fixed;
+    if (!is_constant || !found->site.find_walk(1)) return {};
+    Launches launches;
+    launches.constants = found->product.constants;
+    launches.all.push_back(few_rows_launch(this->programs(), found->product, std::move(found->site)));
+    return make_kernel(std::move(launches));
+  }
+};
+
 }  // namespace
 
-KernelFamily cuda_kernel_products() { return family_of<Windows, Matrices>(); }
+KernelFamily cuda_kernel_products() { return family_of<FewRows<Windows>, FewRows<Matrices>, Windows, Matrices>(); }
 
 }  // namespace assay::engine::cuda

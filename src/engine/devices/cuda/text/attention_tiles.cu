@@ -128,7 +128,7 @@ KERNEL(kThreads) {
   DYNAMIC_SHARED(memory);
   T* const q = (T*)memory;
   T* const k = q + kQueries * kKStride;
-  T* const v = k + 2 * kKeyTile * kKStride;
+  T* const v = k + kBuffers * kKeyTile * kKStride;
   const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32;
   const int key_warp = warp % kKeyWarps;
   const uint32 item = quotient(block_x(), kTiles);
@@ -149,7 +149,7 @@ KERNEL(kThreads) {
   Found found = {{-kInfinity, -kInfinity}, {0, 0}, {}};
   uint32 queries[kDepth / 16][4];
   for (int tile = 0; tile < tiles; ++tile) {
-    const int now = tile % 2, next = 1 - now;
+    const int now = tile % kBuffers, next = (tile + 1) % kBuffers;
     if (tile + 1 < tiles) {
       const int first = (tile + 1) * kKeyTile;
       load_rows(k + next * kKeyTile * kKStride, kKStride, kK + at.k, kKRow, first, kKeyTile, kKeys, kDepth);

@@ -87,6 +87,17 @@ DEVICE uint16 bfloat_of_float(float x) {
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
   return y;
 }
+// With errors of some units of 2^-23 of the result.
+DEVICE float quick_exp2(float x) {
+  float y;
+  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
+DEVICE float quick_reciprocal(float x) {
+  float y;
+  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 DEVICE float float_of_bits(uint32 bits) { return __uint_as_float(bits); }
 DEVICE uint32 bits_of_float(float x) { return __float_as_uint(x); }
 DEVICE uint32 high_product(uint32 a, uint32 b) { return __umulhi(a, b); }
@@ -139,6 +150,9 @@ DEVICE void load_four_turned(uint32* to, const void* row) {
 // that were ended are under way.
 DEVICE void begin_products() { asm volatile("wgmma.fence.sync.aligned;" ::: "memory"); }
 DEVICE void end_products() { asm volatile("wgmma.commit_group.sync.aligned;" ::: "memory"); }
+// A group of four warps that needs few registers leaves them to two others.
+DEVICE void give_registers() { asm volatile("setmaxnreg.dec.sync.aligned.u32 24;"); }
+DEVICE void take_registers() { asm volatile("setmaxnreg.inc.sync.aligned.u32 240;"); }
 template <int kLeft>
 DEVICE void wait_products() {
   asm volatile("wgmma.wait_group.sync.aligned %0;" ::"n"(kLeft) : "memory");
@@ -301,6 +315,41 @@ DEVICE Pack<T, N> load_pack(const T* from) {
   for (int i = 0; i < N; ++i) pack.e[i] = from[i];
   return pack;
 }
+// What a thread has read, and not looked at: several can be on their way where packs, of elements that memory may hold
+// unevenly, would be waited for one by one.
+template <typename T, int N, bool kHasWords = sizeof(T) == 2 && N % 2 == 0>
+struct Raw {
+  Pack<T, N> pack;
+};
+template <typename T, int N>
+struct alignas(sizeof(T) * N) Raw<T, N, true> {
+  uint32 words[N / 2];
+};
+template <typename T, int N>
+DEVICE Raw<T, N> load_raw(const T* from, bool is_known_even = false) {
+  Raw<T, N> raw;
+  if (is_known_even || is_even<T, N>(from)) return *(const Raw<T, N>*)from;
+  if constexpr (sizeof(T) == 2 && N % 2 == 0) {
+    const uint16* const bits = (const uint16*)from;
+#pragma unroll
+    for (int i = 0; i < N / 2; ++i) raw.words[i] = (uint32)bits[2 * i] | (uint32)bits[2 * i + 1] << 16;
+  } else {
+#pragma unroll
+    for (int i = 0; i < N; ++i) raw.pack.e[i] = from[i];
+  }
+  return raw;
+}
+template <typename T, int N>
+DEVICE Pack<T, N> unpacked(const Raw<T, N, true>& raw) {
+  Pack<T, N> pack;
+#pragma unroll
+  for (int i = 0; i < N; ++i) pack.e[i].bits = (uint16)(raw.words[i / 2] >> i % 2 * 16);
+  return pack;
+}
+template <typename T, int N>
+DEVICE Pack<T, N> unpacked(const Raw<T, N, false>& raw) {
+  return raw.pack;
+}
 template <typename T, int N>
 DEVICE void store_pack(T* to, const Pack<T, N>& pack) {
   if (is_even<T, N>(to)) {
@@ -321,8 +370,22 @@ struct Divisor {
 DEVICE uint32 quotient(uint32 x, Divisor d) { return d.factor == 0 ? x : high_product(x, d.factor) >> d.shift; }
 #define NUMBER(i) float_of_bits((uint32)p.n[i])
 
-DEVICE float larger(float a, float b) { return a > b || a != a ? a : b; }  // NaN stays
+// NaN stays.
+#ifdef ASSAY_HOST_MACHINE
+DEVICE float larger(float a, float b) { return a > b || a != a ? a : b; }
 DEVICE float smaller(float a, float b) { return a < b || a != a ? a : b; }
+#else
+DEVICE float larger(float a, float b) {
+  float y;
+  asm("max.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+DEVICE float smaller(float a, float b) {
+  float y;
+  asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
+  return y;
+}
+#endif
 
 // What all lanes of a warp make together.
 DEVICE float warp_sum(float x) {
@@ -341,4 +404,11 @@ DEVICE void copy_or_fill(T* to, const T* from, T otherwise) {
   Pack<T, kCount> pack;
   for (int e = 0; e < kCount; ++e) pack.e[e] = from == nullptr ? otherwise : from[e];
   *(Pack<T, kCount>*)to = pack;
+}
+template <typename T>
+DEVICE void copy_pack(void* to, const T* from) {
+  constexpr int kCount = 16 / (int)sizeof(T);
+  if (is_even<T, kCount>(from)) return copy_later(to, from);
+#pragma unroll 1
+  for (int e = 0; e < kCount; ++e) ((T*)to)[e] = from[e];
 }

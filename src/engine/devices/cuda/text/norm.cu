@@ -1,11 +1,12 @@
 // Normalisation of rows of kLength neighbours. Factors and shifts change every kPerNumber elements and begin again after
 // kNumbers of them.
 #if kHeldPacks > 0
-// Factors or shifts of a pack that lies there, if it is one of a row of that length.
+// The pack that lies there, if it is one of a row of that length.
 template <typename N, int kPack>
-DEVICE Pack<N, kPack> numbers_at(const N* from, int at, int length) {
-  Pack<N, kPack> pack = {};
-  return at < length ? load_pack<N, kPack>(from + at) : pack;
+DEVICE Raw<N, kPack> raw_at(const N* from, int at, int length) {
+  Raw<N, kPack> raw = {};
+  if (at < length) raw = load_raw<N, kPack>(from + at);
+  return raw;
 }
 
 // A warp a row, of which each lane holds kHeldPacks packs in registers. Where kReadsEarly, factors and shifts are
@@ -13,26 +14,27 @@ DEVICE Pack<N, kPack> numbers_at(const N* from, int at, int length) {
 EARLY_KERNEL(kThreads) {
   constexpr int kPack = 16 / (int)sizeof(T);
   const int lane = (int)thread_index() % 32;
-  Pack<Scale, kPack> scales[kHeldPacks];
-  Pack<Shift, kPack> shifts[kHeldPacks];
+  Raw<Scale, kPack> scales[kHeldPacks];
+  Raw<Shift, kPack> shifts[kHeldPacks];
   if (kReadsEarly) {
 #pragma unroll
     for (int k = 0; k < kHeldPacks; ++k) {
-      if (kHasScale) scales[k] = numbers_at<Scale, kPack>(kScale, (k * 32 + lane) * kPack, kLength);
-      if (kHasShift) shifts[k] = numbers_at<Shift, kPack>(kShift, (k * 32 + lane) * kPack, kLength);
+      if (kHasScale) scales[k] = raw_at<Scale, kPack>(kScale, (k * 32 + lane) * kPack, kLength);
+      if (kHasShift) shifts[k] = raw_at<Shift, kPack>(kShift, (k * 32 + lane) * kPack, kLength);
     }
   }
   AFTER_THE_ONE_BEFORE();
   const uint32 row = block_x() * (kThreads / 32) + thread_index() / 32;
   if (row >= (uint32)kRows) return;
   const T* const from = kIn + (int64)row * kLength;
+  Raw<T, kPack> read[kHeldPacks];
+#pragma unroll
+  for (int k = 0; k < kHeldPacks; ++k) read[k] = raw_at<T, kPack>(from, (k * 32 + lane) * kPack, kLength);
   float held[kHeldPacks][kPack];
   float mean = 0;
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
-    const int at = (k * 32 + lane) * kPack;
-    Pack<T, kPack> pack = {};
-    if (at < kLength) pack = load_pack<T, kPack>(from + at);
+    const Pack<T, kPack> pack = unpacked(read[k]);
 #pragma unroll
     for (int e = 0; e < kPack; ++e) {
       held[k][e] = widened(pack.e[e]);
@@ -56,13 +58,17 @@ EARLY_KERNEL(kThreads) {
     const int at = (k * 32 + lane) * kPack;
     if (at >= kLength) break;
     Pack<T, kPack> pack;
-    if (kHasScale && !kReadsEarly) scales[k] = numbers_at<Scale, kPack>(kScale, at, kLength);
-    if (kHasShift && !kReadsEarly) shifts[k] = numbers_at<Shift, kPack>(kShift, at, kLength);
+    if (kHasScale && !kReadsEarly) scales[k] = raw_at<Scale, kPack>(kScale, at, kLength);
+    if (kHasShift && !kReadsEarly) shifts[k] = raw_at<Shift, kPack>(kShift, at, kLength);
+    Pack<Scale, kPack> scale;
+    Pack<Shift, kPack> shift;
+    if (kHasScale) scale = unpacked(scales[k]);
+    if (kHasShift) shift = unpacked(shifts[k]);
 #pragma unroll
     for (int e = 0; e < kPack; ++e) {
       float x = held[k][e] * factor;
-      if (kHasScale) x *= widened(scales[k].e[e]);
-      if (kHasShift) x += widened(shifts[k].e[e]);
+      if (kHasScale) x *= widened(scale.e[e]);
+      if (kHasShift) x += widened(shift.e[e]);
       pack.e[e] = Narrow<T>::of(x);
     }
     store_pack<T, kPack>(kOut + (int64)row * kLength + at, pack);

@@ -1,4 +1,7 @@
-// Pools over pictures, planes or with channels last; a thread a result, or kPack neighbouring channels of one.
+// Pools over pictures, planes or with channels last; a thread a result, or kPack neighbouring channels of one. So many
+// pixels of the window are read at once.
+#define kTaps (kKernelHeight * kKernelWidth)
+#define kAtOnce (kTaps < 9 ? kTaps : 9)
 KERNEL(kThreads) {
   const uint32 result = (block_x() * kThreads + thread_index()) * kPack;
   if (result >= (uint32)kResults) return;
@@ -24,21 +27,28 @@ KERNEL(kThreads) {
   for (int e = 0; e < kPack; ++e) kept[e] = kIsMaximum ? kLeast : 0.0f;
   int count = 0;
   int64 best = 0;  // place in the plane
-  for (int ky = 0; ky < kKernelHeight; ++ky) {
-    const int y = y0 + ky * kDilationY;
-    if ((uint32)y >= (uint32)kHeight) continue;
-    for (int kx = 0; kx < kKernelWidth; ++kx) {
-      const int x = x0 + kx * kDilationX;
-      if ((uint32)x >= (uint32)kWidth) continue;
-      const Pack<T, kPack> seen = load_pack<T, kPack>(from + ((int64)y * kWidth + x) * pixel);
+  for (int first = 0; first < kTaps; first += kAtOnce) {
+    Raw<T, kPack> seen[kAtOnce];
+    int64 places[kAtOnce];  // in the plane; below 0: outside
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      const int tap = first + i, y = y0 + tap / kKernelWidth * kDilationY, x = x0 + tap % kKernelWidth * kDilationX;
+      const bool is_there = tap < kTaps && (uint32)y < (uint32)kHeight && (uint32)x < (uint32)kWidth;
+      places[i] = is_there ? kGivesPlaces && kIsColumnMajor ? (int64)x * kHeight + y : (int64)y * kWidth + x : -1;
+      if (is_there) seen[i] = load_raw<T, kPack>(from + ((int64)y * kWidth + x) * pixel);
+    }
+#pragma unroll
+    for (int i = 0; i < kAtOnce; ++i) {
+      if (places[i] < 0) continue;
+      const Pack<T, kPack> pack = unpacked(seen[i]);
 #if kGivesPlaces
-      const float one = widened(seen.e[0]);
+      const float one = widened(pack.e[0]);
       const bool is_better = kept[0] == kept[0] && (one != one || one > kept[0]);
-      if (count == 0 || is_better) best = kIsColumnMajor ? (int64)x * kHeight + y : (int64)y * kWidth + x;
+      if (count == 0 || is_better) best = places[i];
 #endif
 #pragma unroll
       for (int e = 0; e < kPack; ++e) {
-        const float element = widened(seen.e[e]);
+        const float element = widened(pack.e[e]);
         kept[e] = kIsMaximum ? larger(kept[e], element) : kept[e] + element;
       }
       ++count;

@@ -1,14 +1,19 @@
-// Pixels of kChannels elements, one behind the other, with zeros behind each up to kSpread; lines of kWidth such pixels in
-// others, kBefore pixels from their begin on. A thread a pack of a pixel.
+// Pixels of kChannels elements, one behind the other, with zeros behind each, or behind each of a square of kFold by kFold,
+// up to kSpread in all; lines of kWidth such pixels in others, kBefore pixels or squares from their begin on. A thread a pack.
 KERNEL(kThreads) {
-  constexpr int kPack = 16 / (int)sizeof(T), kPacks = kSpread / kPack;
+  constexpr int kPack = 16 / (int)sizeof(T), kPacks = kSpread / kPack, kEach = kSpread / (kFold * kFold);
   const uint32 piece = block_x() * kThreads + thread_index();
   if (piece >= (uint32)kCount) return;
-  const uint32 pixel = piece / kPacks, line = quotient(pixel, kLine);
-  const int x = (int)(pixel - line * kLine.divisor) - kBefore, first = (int)(piece % kPacks) * kPack;
-  const bool is_there = (uint32)x < (uint32)kWidth;
-  const T* const from = kIn + ((int64)line * kWidth + x) * kChannels;
+  const uint32 square = piece / kPacks, line = quotient(square, kLine), image = quotient(line, kLines);
+  const int x = ((int)(square - line * kLine.divisor) - kBefore) * kFold, y = (int)(line - image * kLines.divisor) * kFold;
+  const int first = (int)(piece % kPacks) * kPack;
   Pack<T, kPack> made;
-  for (int e = 0; e < kPack; ++e) made.e[e] = is_there && first + e < kChannels ? from[first + e] : T();
+#pragma unroll
+  for (int e = 0; e < kPack; ++e) {
+    const int pixel = (first + e) / kEach, channel = (first + e) % kEach;
+    const int px = x + pixel % kFold, py = y + pixel / kFold;
+    const bool is_there = channel < kChannels && (uint32)px < (uint32)kWidth && py < kHeight;
+    made.e[e] = is_there ? kIn[(((int64)image * kHeight + py) * kWidth + px) * kChannels + channel] : T();
+  }
   *(Pack<T, kPack>*)(kOut + (int64)piece * kPack) = made;
 }

@@ -2,50 +2,54 @@
 #define kTileStride (kColumns + 8)
 #define kShare (kRows / kSplits)  // rows that a block of the cluster finishes
 #define kMine ((kShare * kColumns / kTaken + kConsumers - 1) / kConsumers)  // packs of a thread
-// Calls take(i, row of the share, column) for the packs of the thread that are results.
+// Calls take(i, row of the share, column) for the packs of the thread.
 template <typename Take>
-DEVICE void for_mine(const Work& work, const Tile& tile, Take take) {
-  const int first_row = tile.row + (int)block_z() % kSplits * kShare;
+DEVICE void for_mine(Take take) {
 #pragma unroll
   for (int i = 0; i < kMine; ++i) {
-    const int pack = (int)thread_index() + i * kConsumers;
-    const int row = pack / (kColumns / kTaken), column = pack % (kColumns / kTaken) * kTaken;
-    if (row < kShare && is_result(work, first_row + row, tile.column + column)) take(i, row, column);
+    const uint32 pack = thread_index() + i * kConsumers, row = pack / (kColumns / kTaken);
+    if (kShare * kColumns / kTaken % kConsumers == 0 || row < kShare) take(i, (int)row, (int)(pack % (kColumns / kTaken)) * kTaken);
   }
 }
-DEVICE uint32 place_of_mine(const Work& work, const Tile& tile, int row, int column) {
-  return place_of(work, tile.item, tile.row + (int)block_z() % kSplits * kShare + row, tile.column + column);
+DEVICE bool is_mine(const Work& work, const Tile& tile, int row, int column) {
+  return is_result(work, tile.row + (int)block_z() % kSplits * kShare + row, tile.column + column);
+}
+DEVICE Operands operands_of_mine(const Params& p, const Work& work, const Tile& tile, int row, int column) {
+  const int m = tile.row + (int)block_z() % kSplits * kShare + row;
+  return operands_of(p, row_of(work, tile.item, m), tile.column + column);
 }
 // Brings the sums of a thread to the block that finishes them: each has room for the sums of its rows over every part of
 // the depth, which are always added in one order.
 DEVICE void share_out(const Sums& sums, float* parts) {
-  const int lane = (int)thread_index() % 32, warp = (int)thread_index() / 32 % 4, group = (int)thread_index() / 128;
-  const int first = group * kBlocks * 64 + warp * 16 + lane / 4, part = (int)block_z() % kSplits;
+  const uint32 lane = thread_index() % 32, warp = thread_index() / 32 % 4, group = thread_index() / 128;
+  const uint32 first = group * kBlocks * 64 + warp * 16 + lane / 4, part = block_z() % kSplits;
 #pragma unroll
-  for (int b = 0; b < kBlocks; ++b) {
-#pragma unroll
-    for (int i = 0; i < kColumns / 2; i += 2) {
-      const int row = first + b * 64 + i / 2 % 2 * 8;
-      float* const at = parts + part * kShare * kTileStride + place_in(kTileStride, row % kShare, i / 4 * 8 + lane % 4 * 2);
-      const Pack<float, 2> two = {sums.of[b][i], sums.of[b][i + 1]};
+  for (int block = 0; block < 2 * kBlocks; ++block) {
+    const uint32 row = first + block / 2 * 64 + block % 2 * 8;
+    float* const at = parts + (part * kShare + row % kShare) * kTileStride;
+    for_pairs<kColumns>(sums.of[block / 2], block % 2 != 0, at, [&](float* to, const Pack<float, 2>& two) {
 #if kSplits > 1
-      store_to_block(row / kShare, at, two);
+      store_to_block((int)(row / kShare), to, two);
 #else
-      *(Pack<float, 2>*)at = two;
+      *(Pack<float, 2>*)to = two;
 #endif
-    }
+    });
   }
 }
 DEVICE void finish_mine(const Params& p, const Work& work, const Tile& tile, const Operands* operands, const float* parts) {
-  for_mine(work, tile, [&](int i, int row, int column) {
-    Pack<float, kTaken> sum = sums_at(parts, kTileStride, row, column);
+  Pack<float, kTaken> sums[kMine];
+  for_mine([&](int i, int row, int column) {
+    sums[i] = sums_at(parts, kTileStride, row, column);
 #pragma unroll
     for (int part = 1; part < kSplits; ++part) {
       const Pack<float, kTaken> more = sums_at(parts + part * kShare * kTileStride, kTileStride, row, column);
 #pragma unroll
-      for (int e = 0; e < kTaken; ++e) sum.e[e] += more.e[e];
+      for (int e = 0; e < kTaken; ++e) sums[i].e[e] += more.e[e];
     }
-    finish(p, sum, kMine <= kMostEarly ? operands[i] : operands_of(p, place_of_mine(work, tile, row, column)));
+  });
+  for_mine([&](int i, int row, int column) {
+    if (!is_mine(work, tile, row, column)) return;
+    finish(p, sums[i], kMine <= kMostEarly ? operands[i] : operands_of_mine(p, work, tile, row, column));
   });
 }
 
@@ -60,7 +64,9 @@ STREAM_KERNEL {
   Sums sums;
   if (role.multiplies) {
     if (kMine <= kMostEarly) {
-      for_mine(work, tile, [&](int i, int row, int column) { operands[i] = operands_of(p, place_of_mine(work, tile, row, column)); });
+      for_mine([&](int i, int row, int column) {
+        if (is_mine(work, tile, row, column)) operands[i] = operands_of_mine(p, work, tile, row, column);
+      });
     }
     Turn turn = {0, 0};
     multiply(work, stages, turn, sums);

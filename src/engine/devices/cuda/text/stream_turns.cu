@@ -1,58 +1,88 @@
-// Blocks take tiles of streams.cu in turns: while the warps that multiply finish one, operands of the next are moved.
+// Blocks take tiles of streams.cu in turns: while the warps that multiply finish one, operands of the next are moved. Both
+// groups share a tile, or, apart, one multiplies while the other finishes. Operands that differ from row to row wait in
+// slots of the thread that takes them, kRing parts ahead.
 #define kPart (kColumns % 32 == 0 ? 32 : 16)  // columns that a warp finishes at once
 #define kPartStride (kPart + 8)
 #define kMine ((16 * kPart / kTaken + 31) / 32)  // packs of a thread in them
+#define kParts (kBlocks * kColumns / kPart)      // of a warp in a tile
+// Where a thread takes results: of a tile, from its first row of a part on.
+struct Taken {
+  int item, row, column;
+};
+DEVICE Taken taken_of(const Tile& tile) {
+  const uint32 lane = thread_index() % 32, group = kIsApart ? 0 : thread_index() / 128;
+  const uint32 row = group * kBlocks * 64 + thread_index() / 32 % 4 * 16 + lane / (kPart / kTaken);
+  return {tile.item, tile.row + (int)row, tile.column + (int)(lane % (kPart / kTaken)) * kTaken};
+}
+#define kRowsOfPack (32 / (kPart / kTaken))  // that packs of all lanes fill
+// Calls take(i, m, n) for the packs of a part that are results.
 template <typename Take>
-DEVICE void for_mine(const Work& work, int first_row, int first_column, Take take) {
+DEVICE void for_mine(const Work& work, const Taken& taken, int part, Take take) {
+  const int n = taken.column + part % (kColumns / kPart) * kPart;
 #pragma unroll
   for (int i = 0; i < kMine; ++i) {
-    const int pack = (int)thread_index() % 32 + i * 32;
-    const int row = pack / (kPart / kTaken), column = pack % (kPart / kTaken) * kTaken;
-    const int m = first_row + row, n = first_column + column;
-    if (row < 16 && is_result(work, m, n)) take(i, row, column);
+    const int m = taken.row + part / (kColumns / kPart) * 64 + i * kRowsOfPack;
+    if (is_result(work, m, n)) take(i, m, n);
   }
 }
-#define kPartsOfTile (kBlocks * kColumns / kPart)
-#define kIsEarly (kPartsOfTile * kMine <= kMostEarly)  // operands of a tile are read while the tile before is finished
-struct Early {
-  Operands of[kIsEarly ? kPartsOfTile : 1][kMine];
-};
-// The first row of a part, and its first column, in the tile.
-DEVICE int row_of_part(int part) {
-  return ((int)thread_index() / 128 * kBlocks + part / (kColumns / kPart)) * 64 + (int)thread_index() / 32 % 4 * 16;
+DEVICE unsigned char* slots_of(unsigned char* own, int part, int i) {
+  return own + (part % kRing * kMine + i) * kSlots * kSlotStride;
 }
-DEVICE int column_of_part(int part) { return part % (kColumns / kPart) * kPart; }
-DEVICE void read_operands(const Params& p, const Work& work, const Tile& tile, int part, Operands* operands) {
-  const int first_row = tile.row + row_of_part(part), first_column = tile.column + column_of_part(part);
-  for_mine(work, first_row, first_column, [&](int i, int row, int column) {
-    operands[i] = operands_of(p, place_of(work, tile.item, first_row + row, first_column + column));
-  });
+// Begins to fill the slots of a part.
+DEVICE void fetch_part(const Params& p, const Work& work, const Taken& taken, int part, bool is_there, unsigned char* own) {
+  if (kSlots == 0) return;
+  if (is_there) {
+    for_mine(work, taken, part, [&](int i, int m, int n) { fetch(p, row_of(work, taken.item, m), n, slots_of(own, part, i)); });
+  }
+  end_copies();
 }
-DEVICE void read_early(const Params& p, const Work& work, const Tile& tile, Early& early) {
-  if (!kIsEarly) return;
+DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands* operands) {
+  for_mine(work, taken, part, [&](int i, int m, int n) { operands[i] = operands_of(p, row_of(work, taken.item, m), n); });
+}
+// Finishes the sums of the thread's warp, through 16 rows of memory of its own, and fetches for the next tile.
+DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next,
+                       const Sums& sums, float* own, unsigned char* slots) {
+  const uint32 lane = thread_index() % 32;
+  Operands operands[kMine];
+  read_operands(p, work, taken, 0, operands);
 #pragma unroll
-  for (int part = 0; part < kPartsOfTile; ++part) read_operands(p, work, tile, part, early.of[kIsEarly ? part : 0]);
-}
-// Finishes the sums of the thread's warp, through 16 rows of memory of its own.
-DEVICE void finish_own(const Params& p, const Work& work, const Tile& tile, const Sums& sums, const Early& early, float* own) {
-  const int lane = (int)thread_index() % 32;
-#pragma unroll
-  for (int part = 0; part < kPartsOfTile; ++part) {
-    const int first = column_of_part(part);
-    Operands late[kMine];
-    if (!kIsEarly) read_operands(p, work, tile, part, late);
-    const Operands* const operands = kIsEarly ? early.of[kIsEarly ? part : 0] : late;
+  for (int part = 0; part < kParts; ++part) {
+    const int first = part % (kColumns / kPart) * kPart;
     meet_warp();
 #pragma unroll
-    for (int i = 0; i < kPart / 2; i += 2) {
-      *(Pack<float, 2>*)(own + place_in(kPartStride, lane / 4 + i / 2 % 2 * 8, i / 4 * 8 + lane % 4 * 2)) = {
-          sums.of[part / (kColumns / kPart)][first / 2 + i], sums.of[part / (kColumns / kPart)][first / 2 + i + 1]};
+    for (int half = 0; half < 2; ++half) {
+      for_pairs<kPart>(sums.of[part / (kColumns / kPart)] + first / 2, half != 0, own + (lane / 4 + half * 8) * kPartStride,
+                       [](float* to, const Pack<float, 2>& two) { *(Pack<float, 2>*)to = two; });
     }
     meet_warp();
-    for_mine(work, tile.row + row_of_part(part), tile.column + first, [&](int i, int row, int column) {
-      finish(p, sums_at(own, kPartStride, row, column), operands[i]);
-    });
+    if (kSlots > 0) wait_copies<kRing - 1>();
+    Pack<float, kTaken> made[kMine];
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) {
+      made[i] = sums_at(own, kPartStride, (int)(lane / (kPart / kTaken)) + i * kRowsOfPack, (int)(lane % (kPart / kTaken)) * kTaken);
+    }
+    Operands later[kMine];
+    if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
+    for_mine(work, taken, part, [&](int i, int m, int n) { finish(p, made[i], operands[i], slots_of(slots, part, i)); });
+#pragma unroll
+    for (int i = 0; i < kMine; ++i) operands[i] = later[i];
+    if (part + kRing < kParts) {
+      fetch_part(p, work, taken, part + kRing, true, slots);
+    } else {
+      fetch_part(p, work, next, part + kRing - kParts, has_next, slots);
+    }
   }
+}
+
+// A group that is apart does not see the stages of the other's tile.
+DEVICE void skip_tile(const Work& work, Turn& turn) {
+  const Span span = span_of(work);
+  const int steps = span.end - span.begin;
+  turn.stage += steps % kStages;
+  turn.parity ^= (uint32)(steps / kStages) & 1;
+  if (turn.stage < kStages) return;
+  turn.stage -= kStages;
+  turn.parity ^= 1;
 }
 
 STREAM_KERNEL {
@@ -60,22 +90,41 @@ STREAM_KERNEL {
   const Work work = work_of(p);
   const Stages stages = stages_in(memory);
   const Role role = begin_role(p, work, stages);
-  float* const own = (float*)(memory + kOwnPlace);
+  float* const own = (float*)(memory + kOwnPlace) + (int)thread_index() / 32 * 16 * kPartStride;
   if (!role.multiplies) {
-    move_all(p, work, stages, role.acts);
-    return;
-  }
-  Turn turn = {0, 0};
-  const int tiles = tile_count(work);
-  Early early;
-  read_early(p, work, tile_at(work, first_tile()), early);
+#if kSharesRegisters
+    give_registers();
+#endif
+    if (role.moves) move_all(p, work, stages, role.acts);
+  } else {
+#if kSharesRegisters
+    take_registers();
+#endif
+    unsigned char* const slots = memory + kSlotPlace + (int)thread_index() * 16;
+    const int turns = kIsApart ? 2 * tile_turns() : tile_turns(), tiles = tile_count(work);
+    Turn turn = {0, 0};
+    uint32 permitted = 1;  // the parity of what permits the next product; the first group begins
+    int number = first_tile();
+    if (kIsApart && warp_index() >= 4) {
+      number += tile_turns();
+      skip_tile(work, turn);
+      permitted = 0;
+    }
+    Taken next = {};
+    if (number < tiles) next = taken_of(tile_at(work, number));
+#pragma unroll
+    for (int part = 0; part < kRing; ++part) fetch_part(p, work, next, part, number < tiles, slots);
 #pragma unroll 1
-  for (int number = first_tile(); number < tiles; number += tile_turns()) {
-    Sums sums;
-    multiply(work, stages, turn, sums);
-    const Early now = early;
-    const int next = number + tile_turns();
-    if (next < tiles) read_early(p, work, tile_at(work, next), early);
-    finish_own(p, work, tile_at(work, number), sums, now, own + (int)thread_index() / 32 * 16 * kPartStride);
+    while (number < tiles) {
+      const Taken taken = next;
+      number += turns;
+      if (number < tiles) next = taken_of(tile_at(work, number));
+      Sums sums;
+      if (kIsApart) wait_turn(stages.permitted + warp_index() / 4, permitted);
+      permitted ^= 1;
+      multiply(work, stages, turn, sums);
+      finish_own(p, work, taken, next, number < tiles, sums, own, slots);
+      if (kIsApart) skip_tile(work, turn);
+    }
   }
 }

@@ -1,14 +1,16 @@
 // Products of tiles whose operands one thread moves into shared memory, by maps of them, and convolutions over pictures
 // with channels last as such products (sm_90a). Given by the writer: T; kRows, kColumns; kBlocks of 64 rows for
 // each group of four warps; kStages; kSplits, blocks of a cluster that share the depth; kIsLong: blocks take tiles in
-// turns; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
-// kMostEarly packs of operands that a thread reads before it needs them; `multiply_group(sums, left, right, adds)`, which
-// makes, or adds, the product of 64 rows over 32 bytes of the depth; `Work` and `work_of(p)`; `place_of(work, item, m, n)`,
-// and `operands_of` and `finish` for it. stream_clusters.cu and stream_turns.cu are the kernels.
+// turns; kIsApart: each group has tiles of its own; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
+// `multiply_group(sums, left, right, adds)`, which makes, or adds, the product of 64 rows over 32 bytes of the depth;
+// `Work` and `work_of(p)`; `row_of(work, item, m)`, the row among those of all items, and `operands_of` and `finish` for
+// it; stream_clusters.cu and stream_turns.cu are the kernels: the one is given kMostEarly, packs of operands that a thread
+// reads before it needs them, the other `fetch`, kSlots of a pack, kRing parts that are fetched ahead.
 #define kStep 64  // elements of the depth, in rows of 128 bytes
-#define kGroups (kRows / 64 / kBlocks)  // of four warps
+#define kSharing (kRows / 64 / kBlocks)  // groups of four warps that share a tile
+#define kGroups (kIsApart ? 2 : kSharing)
 #define kConsumers (128 * kGroups)
-#define kThreads (kConsumers + 32)  // the last warp moves
+#define kThreads (kConsumers + kMovers)  // of these, one warp moves
 #define kStageBytes ((kRows + kColumns) * 128)
 
 struct Sums {
@@ -22,6 +24,7 @@ struct Stages {
   unsigned char* first;
   uint64* full;
   uint64* empty;
+  uint64* permitted;  // by group, if they are apart: it may multiply
 };
 // The stage whose turn it is, and the parity of its round.
 struct Turn {
@@ -35,7 +38,7 @@ DEVICE void next_turn(Turn& turn) {
 }
 DEVICE Stages stages_in(unsigned char* memory) {
   uint64* const barriers = (uint64*)(memory + kBarrierPlace);
-  return {memory, barriers, barriers + kStages};
+  return {memory, barriers, barriers + kStages, barriers + 2 * kStages};
 }
 
 // A step of the depth: elements of a product from `first` on, or channels of a window's tap.
@@ -127,7 +130,11 @@ DEVICE void begin_moving(const Params& p, const Work& work, const Stages& stages
 #pragma unroll 1
     for (int stage = 0; stage < kStages; ++stage) {
       start_barrier(stages.full + stage, 1);
-      start_barrier(stages.empty + stage, 4 * kGroups);
+      start_barrier(stages.empty + stage, 4 * kSharing);
+    }
+    if (kIsApart) {
+      start_barrier(stages.permitted, 4);
+      start_barrier(stages.permitted + 1, 4);
     }
     show_barriers();
     prepare_map(p.maps);
@@ -175,7 +182,7 @@ DEVICE void move_all(const Params& p, const Work& work, const Stages& stages, bo
 // Makes the products of all steps; each stage is given back once it was read. What sums were is never read: a product
 // that waits for them would wait for all before.
 DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& sums) {
-  const int rows = warp_index() / 4 * kBlocks * 64;
+  const int rows = kIsApart ? 0 : warp_index() / 4 * kBlocks * 64;
   const Operand first_left = operand_of(stages.first + rows * 128);
   const Span span = span_of(work);
   int before = -1;
@@ -198,6 +205,9 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
     before = turn.stage;
     next_turn(turn);
   }
+  // The other group may begin: rounds that it waits for are the next ones now.
+  const int other = warp_index() < 4 ? 1 : 0;
+  if (kIsApart && thread_index() % 32 == 0) arrive(stages.permitted + other);
   wait_products<0>();
   if (thread_index() % 32 == 0) arrive(stages.empty + before);
 }
@@ -206,6 +216,19 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
 // other banks.
 DEVICE int place_in(int stride, int row, int column) {
   return row * stride + (column ^ (((column >> 5) ^ row) & 1) << 2);
+}
+// Gives write(pointer, pair) the pairs of a thread's sums from `first` on, kCount columns, which lie in one row of memory,
+// the upper or the lower one of two.
+template <int kCount, typename Write>
+DEVICE void for_pairs(const float* sums, bool is_lower, float* row, Write write) {
+  const uint32 lane = thread_index() % 32, pair = lane % 4 * 2 ^ (lane / 4 & 1) << 2;
+  float* const even = row + pair;
+  float* const odd = row + (pair ^ 4);
+#pragma unroll
+  for (int c = 0; c < kCount / 8; ++c) {
+    const float* const two = sums + c * 4 + (is_lower ? 2 : 0);
+    write((c / 4 % 2 == 0 ? even : odd) + c * 8, Pack<float, 2>{{two[0], two[1]}});
+  }
 }
 DEVICE Pack<float, kTaken> sums_at(const float* sums, int stride, int row, int column) {
   constexpr int kAtOnce = kTaken < 4 ? kTaken : 4;
@@ -227,15 +250,16 @@ DEVICE bool is_result(const Work& work, int m, int n) { return m < work.rows && 
 #endif
 // A thread's part in such a kernel.
 struct Role {
-  bool multiplies;
+  bool multiplies, moves;
   bool acts;  // in the warp that moves
 };
 // Returns when what earlier launches made may be read; the first weights are under way.
 DEVICE Role begin_role(const Params& p, const Work& work, const Stages& stages) {
   Role role;
   role.multiplies = warp_index() < kConsumers / 32;
-  role.acts = !role.multiplies && is_elected();
-  if (!role.multiplies) begin_moving(p, work, stages, role.acts);
+  role.moves = warp_index() == kConsumers / 32;
+  role.acts = role.moves && is_elected();
+  if (role.moves) begin_moving(p, work, stages, role.acts);
 #if kSplits > 1
   arrive_at_cluster();
 #endif

@@ -19,6 +19,7 @@ std::string_view compressed_rows_text();
 std::string_view cumulative_text();
 std::string_view depthwise_text();
 std::string_view dynamic_codes_text();
+std::string_view few_rows_text();
 std::string_view grid_sample_text();
 std::string_view group_query_text();
 std::string_view indexed_text();

@@ -63,7 +63,7 @@ class TileWriter {
                : 0;
   }
 
-  int64_t spread_elements() const { return product_.spread->lines * product_.spread->spread_width * product_.pixel; }
+  int64_t spread_elements() const { return product_.spread->lines() * product_.spread->spread_width * product_.pixel; }
 
   Launch spread(Programs& programs) const {
     constexpr unsigned kThreads = 256;
@@ -75,6 +75,9 @@ class TileWriter {
     writer.number("kWidth", product_.spread->width);
     writer.number("kBefore", product_.spread->before);
     writer.number("kChannels", product_.spread->channels);
+    writer.number("kHeight", product_.spread->height);
+    writer.divisor("kLines", product_.spread->lines() / product_.spread->batch);
+    writer.constant("kFold", product_.spread->fold);
     writer.constant("kSpread", product_.pixel);
     const int64_t packs = spread_elements() * bytes_of(product_) / kPackBytes;
     writer.number("kCount", packs);

@@ -14,6 +14,7 @@ struct TileShape {
   int tf32_products = 0;                // of float32: 1 rounds it to eleven bits, 3 keep 22; 0: exactly
   bool is_streamed = false;             // by groups of four warps, one thread moves the operands (sm_90a)
   bool is_long = false;                 // blocks of such take tiles in turns
+  bool is_apart = false;                // each group its own
   bool operator==(const TileShape&) const = default;
 };
 
@@ -25,12 +26,15 @@ struct TileOperand {
   std::vector<int64_t> items;  // likewise by dim of TileProduct::items
 };
 
-// A picture whose pixels are made longer by zeros in the workspace, so that they can be moved in packs, and its lines
-// by pixels of zeros.
+// A picture whose pixels, or squares of them, are made longer by zeros in the workspace, so that they can be moved in
+// packs, and its lines by pixels of zeros.
 struct SpreadPixels {
   Pointer from;
-  int64_t lines = 0, width = 0, channels = 0;
+  int64_t batch = 0, height = 0, width = 0, channels = 0;
   int64_t before = 0, spread_width = 0;  // pixels that come first in a line, and all of it
+  int64_t fold = 1;                      // lines and pixels of a square that becomes one pixel
+
+  int64_t lines() const { return batch * ((height + fold - 1) / fold); }
 };
 
 // Products of [rows, depth] by [depth, columns], one for each item.

@@ -16,7 +16,7 @@ constexpr int64_t kStep = 64;       // elements of the depth
 constexpr int64_t kRowBytes = 128;  // of a step
 constexpr int64_t kGroupRows = 64;  // of four warps
 constexpr int64_t kMostStages = 8;
-constexpr int64_t kBarrierBytes = 2 * kMostStages * 8;
+constexpr int64_t kBarrierBytes = (2 * kMostStages + 2) * 8;
 constexpr int64_t kOwnBytes = int64_t{16} * 40 * 4;  // of a warp: 16 rows of a part of the columns
 
 int64_t channels_of(const ConvGeometry& g) { return g.channels / g.groups; }
@@ -40,7 +40,7 @@ class StreamWriter {
   Launch write(Programs& programs) {
     Launch launch;
     launch.maps = {left(), right()};
-    launch.threads = static_cast<unsigned>(consumers() + 32);
+    launch.threads = static_cast<unsigned>(consumers() + movers());
     launch.shared_bytes = static_cast<unsigned>(shared_bytes());
     if (shape_.is_long) {
       const int64_t fitting = int64_t{programs.card().multiprocessors()} * resident();
@@ -54,7 +54,8 @@ class StreamWriter {
     const int64_t blocks = row_tiles() * column_tiles() * product_.item_count() * shape_.splits;
     launch.begins_early = shape_.is_long || blocks <= programs.card().multiprocessors();
     const std::string work = work_text(launch);
-    const std::string finish = finish_text(site_, launch);
+    const std::string finish = shape_.is_long ? slotted_finish_text(site_, launch, product_.columns)
+                                              : row_finish_text(site_, launch, product_.columns);
     launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + work + finish +
                                   multiply_text() + std::string(streams_text()) +
                                   std::string(shape_.is_long ? stream_turns_text() : stream_clusters_text()));
@@ -65,25 +66,47 @@ class StreamWriter {
  private:
   int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
   int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
-  // Groups of four warps; a block of more rows has more for each.
-  int64_t groups() const { return std::min<int64_t>(shape_.rows / kGroupRows, 2); }
+  // Groups of four warps, and those that share a tile; one of more rows has more for each.
+  int64_t sharing() const { return shape_.is_apart ? 1 : std::min<int64_t>(shape_.rows / kGroupRows, 2); }
+  int64_t groups() const { return shape_.is_apart ? 2 : sharing(); }
   int64_t consumers() const { return 128 * groups(); }
+  // Warps are given up registers by whole groups.
+  bool shares_registers() const { return shape_.is_long && resident() == 1 && groups() == 2; }
+  int64_t movers() const { return shares_registers() ? 128 : 32; }
   int64_t stage_bytes() const { return (shape_.rows + shape_.columns) * kRowBytes; }
   // Memory for sums on their way to those that finish them.
   int64_t own_bytes() const {
     const int64_t tile = int64_t{shape_.rows} * (shape_.columns + 8) * int64_t{sizeof(float)};
     return shape_.is_long ? consumers() / 32 * kOwnBytes : tile;
   }
+  // Parts of a tile whose operands wait in slots, 16 bytes for each pack of results, and the bytes of all of them.
+  int64_t ring() const {
+    const int64_t parts = shape_.rows * shape_.columns / (4 * sharing() * part_results());
+    int64_t made = resident() == 1 ? 4 : 2;
+    while (parts % made != 0) --made;
+    return made;
+  }
+  int64_t slots() const {
+    if (!shape_.is_long) return 0;
+    ElementSite site = site_;
+    site.use_slots();
+    return static_cast<int64_t>(site.slots());
+  }
+  int64_t part_results() const { return int64_t{16} * (shape_.columns % 32 == 0 ? 32 : 16); }
+  int64_t packs_of_part() const { return (part_results() / site_.pack() + 31) / 32; }
+  int64_t slot_stride() const { return consumers() * kPackBytes; }
+  int64_t slot_bytes() const { return ring() * packs_of_part() * slots() * slot_stride(); }
   int64_t resident() const { return resident_blocks(shape_); }
   int64_t stages() const {
     constexpr int64_t kMost = 222 << 10;
-    const int64_t room = kMost / resident() - own_bytes() - 1024;
+    const int64_t room = kMost / resident() - own_bytes() - slot_bytes() - 1024;
     const int64_t useful = shape_.is_long ? kMostStages : tiles_along(steps_of(product_), shape_.splits);
     return std::clamp<int64_t>(std::min(room / stage_bytes(), useful), 1, kMostStages);
   }
   int64_t barrier_place() const { return stages() * stage_bytes(); }
   int64_t own_place() const { return (barrier_place() + kBarrierBytes + 127) / 128 * 128; }
-  int64_t shared_bytes() const { return own_place() + own_bytes(); }
+  int64_t slot_place() const { return own_place() + own_bytes(); }
+  int64_t shared_bytes() const { return slot_place() + slot_bytes(); }
 
   MappedOperand left() const {
     MappedOperand made{product_.left.pointer, {.type = product_.type}};
@@ -133,12 +156,22 @@ class StreamWriter {
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
-    set("kBlocks", shape_.rows / kGroupRows / groups());
+    set("kBlocks", shape_.rows / kGroupRows / sharing());
+    set("kIsApart", shape_.is_apart ? 1 : 0);
+    set("kMovers", movers());
+    set("kSharesRegisters", shares_registers() ? 1 : 0);
     set("kStages", stages());
     set("kSplits", shape_.splits);
     set("kResident", resident());
     set("kIsLong", shape_.is_long ? 1 : 0);
-    set("kMostEarly", 8);
+    if (shape_.is_long) {
+      set("kSlots", slots());
+      set("kRing", ring());
+      set("kSlotStride", slot_stride());
+      set("kSlotPlace", slot_place());
+    } else {
+      set("kMostEarly", 8);
+    }
     set("kBarrierPlace", barrier_place());
     set("kOwnPlace", own_place());
     set("kIsWindow", product_.windows ? 1 : 0);
@@ -174,13 +207,11 @@ class StreamWriter {
     divisor("by_pixels", g.out_height * g.out_width);
     divisor("by_width", g.out_width);
     for_places_of_windows(g, number);
-    const std::string place = product_.windows ? fmt::format("((uint32)m * {} + (uint32)item)", product_.item_count())
-                                               : "((uint32)item * (uint32)work.rows + (uint32)m)";
+    const std::string row = product_.windows ? "m * work.items + item" : "item * work.rows + m";
     return fmt::format(
         "struct Work {{\n{}}};\nDEVICE Work work_of(const Params& p) {{\n  Work work;\n{}  return work;\n}}\n"
-        "DEVICE uint32 place_of(const Work& work, int item, int m, int n) {{\n"
-        "  return {} * (uint32)work.columns + (uint32)n;\n}}\n",
-        members, made, place);
+        "DEVICE int row_of(const Work& work, int item, int m) {{ return {}; }}\n",
+        members, made, row);
   }
 
   // `multiply_group(sums, left, right, adds)`.
@@ -236,10 +267,10 @@ bool can_stream(const TileProduct& product) {
 
 struct Form {
   int rows, columns;
-  double speed = 0;  // of its products, where 1 is what the instructions could do; measured on an H200
+  bool is_apart = false;
 };
-constexpr std::array kLongForms = {Form{128, 256, 0.72}, Form{128, 192, 0.77}, Form{128, 128, 0.71},
-                                   Form{128, 64, 0.42}};
+constexpr std::array kLongForms = {Form{128, 256}, Form{128, 192}, Form{128, 64}, Form{128, 128, true},
+                                   Form{64, 256, true}};
 constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
 constexpr int kMostSplits = 8;
 
@@ -253,16 +284,18 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   const int64_t resident = resident_blocks(shape), blocks = tiles * shape.splits;
   const auto turns = static_cast<double>(tiles_along(blocks, processors * resident));
   if (shape.is_long) {
-    const auto beside = static_cast<double>(resident);
-    const auto* const form = std::ranges::find(kLongForms, shape.columns, &Form::columns);
-    const double multiply = static_cast<double>(steps) * results / 32 / form->speed;
-    return kStart + turns * (beside * (multiply + 300) + 0.12 * results);
+    // The share of what the instructions could do; narrow tiles read the rows once for each of theirs.
+    const double speed = shape.columns > 64 ? 0.85 : product.columns > 64 && steps > 1 ? 0.2 : 0.42;
+    const double multiply = static_cast<double>(steps) * results / 32 / speed + 300;
+    if (!shape.is_apart) return kStart + turns * (static_cast<double>(resident) * multiply + 0.45 * results);
+    const double finish = 0.7 * results;
+    return kStart + turns * std::max(multiply, (multiply + finish) / 2) + finish;
   }
   const double multiply = static_cast<double>(tiles_along(steps, shape.splits)) * (250 + 0.03 * results);
   const double join = shape.splits > 1 ? 1400 + 150 * shape.splits : 0;
   const double each = multiply + 0.15 * results / shape.splits + join;
   const bool is_alone = blocks <= processors;  // on its processor
-  return kStart + (is_alone ? turns * each : kLate + turns * each * 1.7);
+  return kStart + (is_alone ? turns * each : kLate + turns * each * (turns > 4 ? 3 : 1.7));
 }
 
 }  // namespace
@@ -272,7 +305,8 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, const Card& car
   if (card.capability() != kStreams || !can_stream(product)) return {};
   std::vector<TileShape> shapes;
   for (const Form& form : kLongForms) {
-    shapes.push_back({.rows = form.rows, .columns = form.columns, .is_streamed = true, .is_long = true});
+    shapes.push_back(
+        {.rows = form.rows, .columns = form.columns, .is_streamed = true, .is_long = true, .is_apart = form.is_apart});
   }
   for (const Form& form : kShortForms) {
     for (int splits = 1; splits <= kMostSplits && splits <= steps_of(product); splits *= 2) {

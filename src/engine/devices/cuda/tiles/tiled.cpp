@@ -10,7 +10,8 @@ namespace {
 
 // The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
 std::string name_of(const TileShape& shape) {
-  const std::string_view products = shape.is_long              ? "turns:"
+  const std::string_view products = shape.is_apart             ? "apart:"
+                                    : shape.is_long            ? "turns:"
                                     : shape.is_streamed        ? "streams:"
                                     : shape.tf32_products == 0 ? ""
                                     : shape.tf32_products == 1 ? "tf32:"
@@ -25,44 +26,86 @@ FloatProducts permitted(const Layer& layer, const TileProduct& product) {
   return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
 }
 
-// Pixels of a line within which each window has its row.
-int64_t spread_width(const ConvGeometry& g) { return (g.out_width - 1) * g.stride_x + g.kernel_width; }
+// A way to make pixels with few channels longer, so that they lie in packs.
+struct Spreading {
+  int64_t fold = 1;
+  int64_t each = 0;  // elements of a pixel of the picture; 0: they are not
+  int64_t pixel() const { return fold * fold * each; }
+};
 
-// Lets pixels of the product's picture be `wide`, and a window's row one pixel of all its elements.
-void spread(const ConvGeometry& g, int64_t wide, TileProduct& product) {
-  product.spread = {product.left.pointer, g.batch * g.height, g.width, g.channels, g.pad_left, spread_width(g)};
-  product.depth = g.kernel_height * g.kernel_width * wide;
+// Squares, or pixels, that a window sees along a side, the first of them before the picture, and pixels of the first
+// one that the window does not see.
+struct Seen {
+  Seen(int64_t kernel, int64_t pad, int64_t fold)
+      : skipped((fold - pad % fold) % fold),
+        count((kernel + skipped + fold - 1) / fold),
+        before((pad + skipped) / fold) {}
+  int64_t skipped, count, before;
+};
+Seen seen_along_x(const ConvGeometry& g, int64_t fold) { return {g.kernel_width, g.pad_left, fold}; }
+Seen seen_along_y(const ConvGeometry& g, int64_t fold) { return {g.kernel_height, g.pad_top, fold}; }
+
+// Pixels of a line within which each window has its row.
+int64_t spread_width(const ConvGeometry& g, int64_t fold) {
+  return (g.out_width - 1) * g.stride_x / fold + seen_along_x(g, fold).count;
+}
+
+// Lets the product's picture have longer pixels, and a window's row be one pixel of all its elements.
+void spread(const ConvGeometry& g, const Spreading& spreading, TileProduct& product) {
+  const int64_t fold = spreading.fold, wide = spreading.pixel();
+  const Seen x = seen_along_x(g, fold), y = seen_along_y(g, fold);
+  product.spread = {product.left.pointer,  g.batch, g.height, g.width, g.channels, x.before,
+                    spread_width(g, fold), fold};
+  product.depth = y.count * x.count * wide;
   product.pixel = wide;
   product.left.items = {0};
   ConvGeometry& lines = *product.windows;
-  lines.channels = g.kernel_width * wide;
-  lines.width = spread_width(g);
+  lines.channels = x.count * wide;
+  lines.height = (g.height + fold - 1) / fold;
+  lines.width = spread_width(g, fold);
+  lines.kernel_height = y.count;
   lines.kernel_width = 1;
+  lines.stride_y /= fold;
+  lines.stride_x /= fold;
+  lines.pad_top = y.before;
   lines.pad_left = lines.pad_right = 0;
 }
 
-// Channels of pixels that are made longer, so that they lie in packs; 0: they are not, since they do already, or since
-// lines would not hold what a window sees in a row.
-int64_t spread_channels(const ConvGeometry& g, tensor::DType dtype) {
-  constexpr int64_t kMost = std::numeric_limits<int32_t>::max();
+// Squares of pixels where windows go two steps at once and each has four channels at most. `each` is 0 if pixels lie in
+// packs already, or if lines would not hold what a window sees in a row.
+Spreading spreading_of(const ConvGeometry& g, tensor::DType dtype) {
+  constexpr int64_t kMost = std::numeric_limits<int32_t>::max(), kFewChannels = 4;
+  const bool folds = tensor::bit_width(dtype) == 16 && g.channels <= kFewChannels && g.stride_y == 2 &&
+                     g.stride_x == 2 && g.dilation_y == 1;
   const int64_t wide = padded_depth(g.channels, dtype);
+  const Spreading made = folds ? Spreading{2, kFewChannels} : Spreading{1, wide};
   const bool is_worthwhile =
       g.groups == 1 && g.dilation_x == 1 && wide != g.channels && g.kernel_height * g.kernel_width > 1;
-  const int64_t elements = g.batch * g.height * spread_width(g) * wide;
-  return is_worthwhile && tensor::is_floating(dtype) && elements <= kMost ? wide : 0;
+  const int64_t elements = g.batch * g.height * spread_width(g, made.fold) * made.pixel();
+  return is_worthwhile && tensor::is_floating(dtype) && elements <= kMost ? made : Spreading{};
 }
 
-void set_filters(const Layer& layer, const ConvolutionForm& form, bool packs, TileProduct& product) {
+// The element of the weights, which lie by column, channel and place in the window, of one at a depth; -1: none.
+int64_t filter_at(const ConvGeometry& g, const Spreading& spreading, const WeightPlace& place) {
+  const int64_t channels = g.channels / g.groups;
+  const int64_t fold = spreading.fold, each = spreading.each == 0 ? channels : spreading.each;
+  const Seen x = seen_along_x(g, fold), y = seen_along_y(g, fold);
+  const int64_t pixel = place.depth / each, channel = place.depth % each, square = pixel / (fold * fold);
+  const int64_t at_y = square / x.count * fold + pixel / fold % fold - y.skipped;
+  const int64_t at_x = square % x.count * fold + pixel % fold - x.skipped;
+  const bool is_there = channel < channels && at_y >= 0 && at_y < g.kernel_height && at_x >= 0 && at_x < g.kernel_width;
+  return is_there ? ((place.column * channels + channel) * g.kernel_height + at_y) * g.kernel_width + at_x : -1;
+}
+
+void set_filters(const Layer& layer, const ConvolutionForm& form, const Spreading& spreading, bool packs,
+                 TileProduct& product) {
   const ConvGeometry& g = form.geometry;
-  const int64_t channels = g.channels / g.groups, taps = g.kernel_height * g.kernel_width, wide = product.depth / taps;
   const int64_t stride = padded_depth(product.depth, form.weights->dtype());
   product.right = {{}, stride, 1, {product.columns * stride}};
   if (!packs) return;
-  const auto at = [&](const WeightPlace& place) {
-    const int64_t channel = place.depth % wide;
-    return channel < channels ? (place.column * channels + channel) * taps + place.depth / wide : -1;
-  };
-  const std::string name = fmt::format("filters/{}", wide);
+  const auto at = [&](const WeightPlace& place) { return filter_at(g, spreading, place); };
+  const std::string name =
+      fmt::format("filters/{}x{}+{}+{}", spreading.fold, spreading.each, g.pad_top % 2, g.pad_left % 2);
   product.constants.push_back(ColumnPacker(layer, *form.weights).pack(g.out_channels, product.depth, name, at));
   product.right.pointer = fixed_pointer(product.constants.back().first);
 }
@@ -104,8 +147,9 @@ std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionF
                       .left = {input_pointer(static_cast<size_t>(form.data)), 0, 1, {g.channels / g.groups}},
                       .windows = g,
                       .pixel = g.channels};
-  if (const int64_t wide = spread_channels(g, data.dtype); wide != 0) spread(g, wide, product);
-  set_filters(layer, form, packs, product);
+  const Spreading spreading = spreading_of(g, data.dtype);
+  if (spreading.each != 0) spread(g, spreading, product);
+  set_filters(layer, form, spreading, packs, product);
   if (is_pointwise(g)) {
     product.windows.reset();
     product.left = {input_pointer(static_cast<size_t>(form.data)), product.pixel, 1, {0}};
