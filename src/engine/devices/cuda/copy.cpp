@@ -1,5 +1,7 @@
 #include "engine/devices/cuda/copy.h"
 
+#include <algorithm>
+
 #include "engine/devices/cuda/generate/element_kernel.h"
 
 namespace assay::engine::cuda {
@@ -21,7 +23,7 @@ tensor::DType type_of_bits(int bits) {
 
 namespace {
 
-std::optional<Launch> copy_launch(Programs& programs, const CopyPart& part) {
+std::optional<ElementResult> copy_result(const CopyPart& part) {
   TensorDesc from = part.from, to = part.to;
   ElementText text;
   if (from.dtype == to.dtype) {
@@ -34,16 +36,24 @@ std::optional<Launch> copy_launch(Programs& programs, const CopyPart& part) {
     text.statements = "    const float made = x0;\n";
   }
   const int64_t offset = part.to_offset * tensor::bit_width(to.dtype) / 8;
-  return element_launch(programs, text, {{input_pointer(part.input), from}}, {output_pointer(0, offset), to});
+  return ElementResult{std::move(text), {{input_pointer(part.input), from}}, {output_pointer(0, offset), to}};
 }
 
 }  // namespace
 
 std::unique_ptr<Kernel> make_copies(Programs& programs, const std::vector<CopyPart>& parts) {
-  Launches launches;
+  constexpr size_t kMostTogether = 8;
+  std::vector<ElementResult> results;
   for (const CopyPart& part : parts) {
     if (part.from.count() == 0) continue;
-    std::optional<Launch> launch = copy_launch(programs, part);
+    std::optional<ElementResult> result = copy_result(part);
+    if (!result) return nullptr;
+    results.push_back(std::move(*result));
+  }
+  Launches launches;
+  for (size_t i = 0; i < results.size(); i += kMostTogether) {
+    const auto some = std::span(results).subspan(i, std::min(kMostTogether, results.size() - i));
+    std::optional<Launch> launch = element_launch(programs, some);
     if (!launch) return nullptr;
     launches.all.push_back(std::move(*launch));
   }
