@@ -81,7 +81,7 @@ class StreamWriter {
   }
   // Parts of a tile whose operands wait in slots, 16 bytes for each pack of results, and the bytes of all of them.
   int64_t ring() const {
-    const int64_t parts = shape_.rows * shape_.columns / (4 * sharing() * part_results());
+    const int64_t parts = int64_t{shape_.rows} * shape_.columns / (4 * sharing() * part_results());
     int64_t made = resident() == 1 ? 4 : 2;
     while (parts % made != 0) --made;
     return made;
