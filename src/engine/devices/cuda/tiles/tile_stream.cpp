@@ -295,7 +295,7 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   const double join = shape.splits > 1 ? 1400 + 150 * shape.splits : 0;
   const double each = multiply + 0.15 * results / shape.splits + join;
   const bool is_alone = blocks <= processors;  // on its processor
-  return kStart + (is_alone ? turns * each : kLate + turns * each * (turns > 4 ? 3 : 1.7));
+  return kStart + (is_alone ? turns * each : kLate + turns * each * (turns > 4 ? 4 : 1.7));
 }
 
 }  // namespace
