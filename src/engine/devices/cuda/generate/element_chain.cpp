@@ -253,7 +253,7 @@ std::optional<ElementText> chain_text(const Layer& layer, const Chain& chain) {
     if (!is_read_as_float(layer.inputs[static_cast<size_t>(input)].dtype)) return {};
     text.statements += fmt::format("    const float v{} = x{};\n", reg, operand_of(text.inputs, input));
   }
-  const bool is_short = !layer.is_strict && tensor::bit_width(text.type) == 16;
+  const bool is_short = !layer.is_strict && is_half(text.type);
   for (const Chain::Step& step : chain.steps) {
     if (std::ranges::find(kFunctions, step.op, &Function::op) == kFunctions.end()) return {};
     add_step(step, is_short, text);

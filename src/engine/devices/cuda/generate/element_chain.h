@@ -10,6 +10,8 @@ namespace assay::engine::cuda {
 
 // The name of an element in memory in texts; empty: none.
 std::string_view element_type(tensor::DType dtype);
+// True for floats of 16 bits.
+inline bool is_half(tensor::DType dtype) { return dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16; }
 // Floats that kernels compute in float32, and other elements that a register holds as float32.
 bool is_read_as_float(tensor::DType dtype);
 

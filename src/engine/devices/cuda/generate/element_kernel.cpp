@@ -16,19 +16,12 @@ std::string result_text(ElementSite site, int64_t count, Launch& launch) {
   launch.add(count);
   launch.add(static_cast<int64_t>(blocks_of(count / site.pack())));
   site.add_to(launch);
-  std::string made = fmt::format(
-      "  if (block < (uint32)p.n[{}]) {{\n  const uint32 first = (block * {} + thread_index()) * {};\n"
-      "  if (first >= (uint32)p.n[{}]) return;\n",
-      number + 1, kElementThreads, site.pack(), number);
-  made += site.offsets() + site.loads();
-  if (site.pack() == 1) {
-    made += site.body();
-  } else {
-    made += fmt::format("  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n", site.result_type(),
-                        site.pack(), site.pack());
-    made += site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed());
-  }
-  return made + site.store() + fmt::format("  return;\n  }}\n  block -= (uint32)p.n[{}];\n", number + 1);
+  return fmt::format(
+             "  if (block < (uint32)p.n[{}]) {{\n  const uint32 first = (block * {} + thread_index()) * {};\n"
+             "  if (first >= (uint32)p.n[{}]) return;\n",
+             number + 1, kElementThreads, site.pack(), number) +
+         site.offsets() + site.loads() + site.results("") +
+         fmt::format("  return;\n  }}\n  block -= (uint32)p.n[{}];\n", number + 1);
 }
 
 }  // namespace

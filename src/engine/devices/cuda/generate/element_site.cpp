@@ -14,8 +14,6 @@ constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 
 int64_t element_bytes(tensor::DType dtype) { return tensor::bit_width(dtype) / 8; }
 
-bool is_half(tensor::DType dtype) { return dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16; }
-
 // Elements from the first to the last that a desc reaches.
 int64_t reach_of(const TensorDesc& desc) {
   int64_t reach = 1;
@@ -212,6 +210,13 @@ std::string ElementSite::body() const {
                            : fmt::format("    const float x{} = widened({});\n", i, element);
   }
   return made + text_.statements;
+}
+
+std::string ElementSite::results(std::string_view given) const {
+  if (pack_ == 1) return (given.empty() ? "" : fmt::format("  const int i = 0;\n{}", given)) + body() + store();
+  return fmt::format("  Pack<{0}, {1}> out;\n#pragma unroll\n  for (int i = 0; i < {1}; ++i) {{\n{2}", result_type(),
+                     pack_, given) +
+         body() + fmt::format("    out.e[i] = {};\n  }}\n", narrowed()) + store();
 }
 
 std::string ElementSite::narrowed() const {

@@ -44,16 +44,17 @@ class ElementSite {
   std::string references(std::string_view from) const;
   // Statements that compute element `i` of what was read.
   std::string body() const;
-  // `made` as the result's element.
-  std::string narrowed() const;
-  // A statement that writes the element, or the pack `out`.
-  std::string store() const;
+  // Statements that compute all elements of what was read and write them; `given` opens those of element `i`.
+  std::string results(std::string_view given) const;
   std::string_view result_type() const { return element_type(all_.back().desc.dtype); }
 
  private:
   int64_t find_pack(int64_t most) const;
   bool can_pack(int64_t pack) const;
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
+  // `made` as the result's element, and a statement that writes the element, or the pack `out`.
+  std::string narrowed() const;
+  std::string store() const;
   std::string walked_offsets() const;
   bool waits_in_slot(size_t operand) const;
   std::string address(size_t operand) const;

@@ -25,25 +25,15 @@ std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<
 
 // `operands_of` and `finish`, which has further parameters.
 std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view further) {
-  const std::string head =
-      fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
-      fmt::format("}};\nDEVICE Operands operands_of(const Params& p, {}) {{\n", site.place()) + site.offsets() +
-      site.raw_loads() +
-      fmt::format(
-          "  return {{{}}};\n}}\nDEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& "
-          "operands{}) {{\n",
-          site.members_list(), plain, site.pack(), further) +
-      site.references("operands");
-  const std::string end = site.store() + "}\n";
-  if (site.pack() == 1) {
-    return head + fmt::format("  const {} plain = products.e[0];\n", plain) + site.body() + end;
-  }
-  return head +
+  return fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
+         fmt::format("}};\nDEVICE Operands operands_of(const Params& p, {}) {{\n", site.place()) + site.offsets() +
+         site.raw_loads() +
          fmt::format(
-             "  Pack<{}, {}> out;\n#pragma unroll\n  for (int i = 0; i < {}; ++i) {{\n    const {} plain = "
-             "products.e[i];\n",
-             site.result_type(), site.pack(), site.pack(), plain) +
-         site.body() + fmt::format("    out.e[i] = {};\n  }}\n", site.narrowed()) + end;
+             "  return {{{}}};\n}}\nDEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& "
+             "operands{}) {{\n",
+             site.members_list(), plain, site.pack(), further) +
+         site.references("operands") + site.results(fmt::format("    const {} plain = products.e[i];\n", plain)) +
+         "}\n";
 }
 
 }  // namespace

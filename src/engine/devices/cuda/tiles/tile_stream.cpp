@@ -256,9 +256,8 @@ bool goes_on(const TileOperand& operand) {
 
 bool can_stream(const TileProduct& product) {
   constexpr int64_t kLeastChannels = 24;  // with fewer, most of a step would be zeros
-  const bool is_short = product.type == tensor::DType::float16 || product.type == tensor::DType::bfloat16;
   const bool lies_well = left_packs(product) && packs(product, product.right) && product.items.size() <= 1;
-  if (!is_short || product.codes || !lies_well) return false;
+  if (!is_half(product.type) || product.codes || !lies_well) return false;
   if (!product.windows) return product.depth >= kStep / 2 && goes_on(product.left) && goes_on(product.right);
   const int64_t channels = channels_of(*product.windows);
   const bool is_whole = channels % kStep == 0;
