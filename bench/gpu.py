@@ -5,7 +5,8 @@ weights, with inputs and outputs on the card on both sides.
 
 ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
 is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
-makes it, which takes minutes. --type: float16, tf32 or float32, of both sides. Needs torch, torchvision and onnx.
+makes it, which takes minutes. --type: float16, tf32 or float32, of both sides; int4: weights of four bits in blocks of 32,
+beside PyTorch's own products of such weights. Needs torch, torchvision and onnx.
 """
 
 import argparse
@@ -15,19 +16,19 @@ import subprocess
 import sys
 import tempfile
 
-import text_networks
 import torch
+import torch_networks
 
-TEXTS = ["bert_base", "gpt2", "gpt2_step"]
-FLAGS = {"float16": ["--fp16"], "tf32": ["--tf32"], "float32": []}
+OTHERS = ["yolov5s", "bert_base", "gpt2", "gpt2_step"]
+FLAGS = {"float16": ["--fp16"], "tf32": ["--tf32"], "float32": [], "int4": ["--fp16"]}
 IMAGES = ["resnet50", "mobilenet_v2", "efficientnet_b0", "convnext_tiny", "densenet121", "regnet_y_400mf", "vit_b_16",
           "shufflenet_v2_x1_0", "squeezenet1_1", "googlenet"]
 
 
 def made(name, batch):
     """A network and its inputs."""
-    if name in TEXTS:
-        return text_networks.made(name, batch)
+    if network := torch_networks.made(name, batch):
+        return network
     import torchvision
 
     torch.manual_seed(0)
@@ -35,15 +36,60 @@ def made(name, batch):
     return getattr(torchvision.models, name)(weights=None, **settings).eval(), (torch.randn(batch, 3, 224, 224),)
 
 
-def exported(name, batch, folder):
+class Borders(torch.nn.Module):
+    """A network of float32 whose inputs and outputs are float16, as PyTorch has them."""
+
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+
+    def forward(self, *inputs):
+        results = self.network(*(x.float() if x.is_floating_point() else x for x in inputs))
+        return tuple(y.half() for y in results) if isinstance(results, tuple) else results.half()
+
+
+def exported(name, batch, kind, folder):
     model, inputs = made(name, batch)
+    if kind in ("float16", "int4"):
+        model, inputs = Borders(model), tuple(x.half() if x.is_floating_point() else x for x in inputs)
     path = folder / f"{name}_b{batch}.onnx"
     torch.onnx.export(model, inputs, str(path), opset_version=17, dynamo=False)
     return path
 
 
+def compressed(program, path):
+    small = path.with_suffix(".int4.onnx")
+    subprocess.run([program, "convert", str(path), "--weights", "int4", "--weights-form", "matmulnbits", "-o", str(small)], check=True,
+                   capture_output=True)
+    return small
+
+
+class Int4(torch.nn.Module):
+    """A product of weights of four bits by PyTorch's kernel, which takes bfloat16."""
+
+    def __init__(self, linear):
+        super().__init__()
+        outputs, inputs = linear.weight.shape
+        codes = torch.randint(0, 256, (outputs, inputs // 2), dtype=torch.uint8, device="cuda")
+        self.weight = torch.ops.aten._convert_weight_to_int4pack(codes, 8)
+        self.scales = torch.full((inputs // 32, outputs, 2), 0.01, dtype=torch.bfloat16, device="cuda")
+
+    def forward(self, x):
+        y = torch.ops.aten._weight_int4pack_mm(x.reshape(-1, x.shape[-1]), self.weight, 32, self.scales)
+        return y.view(*x.shape[:-1], -1)
+
+
+def replace_products(module):
+    for name, child in module.named_children():
+        if isinstance(child, torch.nn.Linear):
+            setattr(module, name, Int4(child))
+        else:
+            replace_products(child)
+
+
 class Engine:
     def __init__(self, program, path, kind="float16"):
+        path = compressed(program, path) if kind == "int4" else path
         self.command = [program, "bench", str(path), "--device", "cuda", *FLAGS[kind], "--no-transfers", "--duration", "0.3"]
         self.least = float("inf")
 
@@ -60,9 +106,11 @@ class Torch:
 
     def __init__(self, name, batch, compiles, kind="float16"):
         model, inputs = made(name, batch)
-        dtype = torch.float16 if kind == "float16" else torch.float32
+        dtype = {"float16": torch.float16, "int4": torch.bfloat16}.get(kind, torch.float32)
         torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "tf32"
         model = model.to(dtype).cuda().to(memory_format=torch.channels_last)
+        if kind == "int4":
+            replace_products(model)
         inputs = [self.placed(x, dtype) for x in inputs]
         self.least = float("inf")
         with torch.inference_mode():
@@ -98,7 +146,7 @@ class Torch:
 def measured(title, options, folder):
     name, _, batch = title.partition(":")
     batch = int(batch or 1)
-    engine = Engine(options.program, exported(name, batch, folder), options.type)
+    engine = Engine(options.program, exported(name, batch, options.type, folder), options.type)
     sides = [("torch", Torch(name, batch, False, options.type))]
     if title in options.compile:
         sides.append(("torch.compile", Torch(name, batch, True, options.type)))
@@ -111,7 +159,7 @@ def measured(title, options, folder):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("program")
-    parser.add_argument("--models", nargs="*", default=[*IMAGES, *TEXTS])
+    parser.add_argument("--models", nargs="*", default=[*IMAGES, *OTHERS])
     parser.add_argument("--compile", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=FLAGS, default="float16")

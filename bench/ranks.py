@@ -4,8 +4,9 @@
 
 ASSAY is the program. Copies: ResNet-50 with 64 pictures a card, runs in a second of both cards in parts of one card's.
 Tensor parallel: BERT base with a batch of 128, and the decoding step of a model of Llama's shape with 7 B parameters
-(--layers of its 32: all of them are a file of 27 GB), the median time of one card in parts of that of both; and whether the ranks' outputs are those of
-one card within computed tolerances. In float16. Needs two cards.
+(--layers of its 32: all of them are a file of 27 GB), the median time of one card in parts of that of both. Whether the
+ranks' outputs are those of one card within computed tolerances is asked of small models of the same layers, and whether
+runs have the same bits of the measured ones. In float16, inputs and outputs on the cards. Needs two cards.
 """
 
 import argparse
@@ -21,9 +22,13 @@ from models import convnets, llama, transformers
 PAST = 127
 
 
-def decoder(layers):
-    size = llama.Size(layers=layers, width=4096, heads=32, groups=32, inner=11008, past=PAST)
+def decoder(layers, vocabulary=32000):
+    size = llama.Size(layers=layers, width=4096, heads=32, groups=32, inner=11008, past=PAST, vocabulary=vocabulary)
     return functools.partial(llama.llama, size=size)
+
+
+def encoder(batch):
+    return functools.partial(transformers.bert_base, batch=batch)
 
 
 class Cards:
@@ -41,7 +46,8 @@ class Cards:
 
     def measure(self, path, *words):
         report = self.folder / "bench.json"
-        done = self.call("bench", path, "--engine", "--fp16", "--duration", self.duration, "--json", report, *words)
+        done = self.call("bench", path, "--engine", "--fp16", "--no-transfers", "--duration", self.duration,
+                         "--json", report, *words)
         if done.returncode:
             raise RuntimeError((done.stdout + done.stderr).strip().splitlines()[-1])
         return json.loads(report.read_text())["backends"][0]
@@ -49,6 +55,14 @@ class Cards:
     def agree(self, path):
         done = self.call("run", path, "--shard", "tp:2", "--engine", "--engine", "--fp16", "--device", ",".join(self.devices),
                          "--tolerance", "auto")
+        return self.answer(done)
+
+    def repeats(self, path):
+        return self.answer(self.call("debug", "repeat", path, "--same", "--until", 5, "--shard", "tp:2", "--engine", "--fp16",
+                                     "--device", ",".join(self.devices)))
+
+    @staticmethod
+    def answer(done):
         return {0: "yes", 1: "no"}.get(done.returncode, (done.stdout + done.stderr).strip().splitlines()[-1])
 
     def copies(self, path):
@@ -75,20 +89,20 @@ def main():
     if missing := cards.missing():
         print(f"two cards are needed, and {', '.join(missing)} cannot be used here", file=sys.stderr)
         return 3
-    make_models.MODELS |= {
-        "resnet50_b64": functools.partial(convnets.resnet50, batch=64),
-        "bert_base_s128_b128": functools.partial(transformers.bert_base, batch=128),
-        f"llama_7b_{options.layers}": decoder(options.layers),
-    }
-    print("| model | on | one card | both | ratio | same outputs |\n|---|---|---|---|---|---|")
+    decoders = f"llama_7b_{options.layers}"
+    make_models.MODELS |= {"resnet50_b64": functools.partial(convnets.resnet50, batch=64),
+                           "bert_base_s128_b128": encoder(128), "bert_base_s128_b2": encoder(2),
+                           decoders: decoder(options.layers), "llama_7b_small": decoder(1, vocabulary=2000)}
+    print("| model | on | one card | both | ratio | same outputs | same bits |\n|---|---|---|---|---|---|---|")
     path = make_models.make(options.folder, "resnet50_b64")
     one, both, ratio = cards.copies(path)
-    print(f"| ResNet-50, 64 pictures a card | copies | {one:.1f} runs/s | {both:.1f} runs/s | {ratio:.2f} | |", flush=True)
-    for name, title in (("bert_base_s128_b128", "BERT base, batch 128"),
-                        (f"llama_7b_{options.layers}", f"Llama's shape, 7 B, {options.layers} layers, a decoding step")):
+    print(f"| ResNet-50, 64 pictures a card | copies | {one:.1f} runs/s | {both:.1f} runs/s | {ratio:.2f} | | |", flush=True)
+    for name, small, title in (("bert_base_s128_b128", "bert_base_s128_b2", "BERT base, batch 128"),
+                               (decoders, "llama_7b_small", f"Llama's shape, 7 B, {options.layers} layers, a decoding step")):
         path = make_models.make(options.folder, name)
         one, both, ratio = cards.shards(path)
-        print(f"| {title} | tp:2 | {one:.2f} ms | {both:.2f} ms | {ratio:.2f} | {cards.agree(path)} |", flush=True)
+        same = cards.agree(make_models.make(options.folder, small)), cards.repeats(path)
+        print(f"| {title} | tp:2 | {one:.2f} ms | {both:.2f} ms | {ratio:.2f} | {' | '.join(same)} |", flush=True)
     return 0
 
 

@@ -95,6 +95,12 @@ struct OutputBuffer {
   tensor::StoragePtr on_device = nullptr;  // set: memory that Session::lent() gave, in the place of `bytes`
 };
 
+// Feeds that an execution has copied to its device.
+class HeldFeeds {
+ public:
+  virtual ~HeldFeeds() = default;
+};
+
 // One context of a session: its buffers and its last run. For one thread at a time; several executions of a session
 // may run at once.
 class Execution {
@@ -120,6 +126,13 @@ class Execution {
   // Values of runs from now on are given to the sink in memory of the session's device where their sizes are known
   // before (Session::place_of).
   virtual void keep_on_device(bool /*keeps*/) {}
+  // Copies feeds to the execution's device, and leaves these outputs of runs with them where they are made. Null: that
+  // device is the host. Error (unsupported): an output is no tensor, or its size differs from that of feeds held
+  // before.
+  virtual std::unique_ptr<HeldFeeds> hold(std::span<const Feed> /*feeds*/, std::span<const std::string> /*outputs*/) {
+    return nullptr;
+  }
+  virtual void run(const HeldFeeds& /*feeds*/, std::span<const std::string> /*outputs*/) {}
   // Runs that follow do their work in the order of a stream of the caller, by the handle that the driver of the
   // session's device gave it, and return before it is done where all they read and write lies on that device. Nullopt:
   // they are done when they return.
@@ -152,8 +165,6 @@ class Session {
   virtual tensor::StoragePtr lent(uint64_t /*address*/, uint64_t /*size_bytes*/) const { return nullptr; }
   // The place of a value in memory of the session's device; nullopt: it lies on the host.
   virtual std::optional<DevicePlace> place_of(const tensor::Tensor& /*value*/) const { return {}; }
-  // A copy of a value in memory of the session's device, for feeds and outputs; null: the device is the host.
-  virtual tensor::StoragePtr placed(const tensor::Tensor& /*value*/) const { return nullptr; }
   virtual std::unique_ptr<Execution> make_execution(const ExecutionOptions& options) const = 0;
   // In the order of execution; nullopt: not known before the shapes of a run.
   virtual std::optional<std::vector<LayerElsewhere>> elsewhere() const { return std::vector<LayerElsewhere>(); }

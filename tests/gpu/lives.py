@@ -11,7 +11,7 @@ DELAYED = [[], ["--fp16"], ["--bf16"]]
 REPEATS = 100
 LARGE = """<ir_version: 8, opset_import: ["" : 17]> g (float[400000,2] x) => (float[400000,1] z) {
   t = Transpose(x) a = MatMul(x, t) s = Softmax(a) z = ReduceMax<axes = [1]>(s) }"""
-TOOLS = ["memcheck", "racecheck", "synccheck"]
+TOOLS = [("memcheck", "--report-api-errors", "no"), ("racecheck",), ("synccheck",)]
 SANITIZED = ["matmul", "conv_transpose", "convolution", "normalization", "attention", "gather", "scatter", "topk", "pool",
              "cumsum", "recurrent", "resize", "quantizelinear", "reducesum", "transpose"]
 
@@ -66,12 +66,12 @@ def plans(run, build, folder, paths):
 
 
 def sanitizer(run, each, build, cases):
-    """Small layers under compute-sanitizer."""
+    """Small layers under compute-sanitizer. The driver's answer that memory is none of the card's is asked for."""
     work = [(tool, file) for tool in TOOLS for name in SANITIZED for file in sorted(cases.glob(f"*/{name}.case"))]
-    outputs = each(lambda of: run("compute-sanitizer", "--tool", of[0], "--error-exitcode", "9", build / "tests" / "op_cases",
+    outputs = each(lambda of: run("compute-sanitizer", "--tool", *of[0], "--error-exitcode", "9", build / "tests" / "op_cases",
                                   "--backend", "engine", of[1]), work)
     good = ("ERROR SUMMARY: 0 errors", "RACECHECK SUMMARY: 0 hazards")
-    faults = [f"{tool} {file.stem}: {last_line(output)}" for (tool, file), (status, output) in zip(work, outputs)
+    faults = [f"{tool[0]} {file.stem}: {last_line(output)}" for (tool, file), (status, output) in zip(work, outputs)
               if status or not any(word in output for word in good)]
     return len(work) - len(faults), len(work), faults
 

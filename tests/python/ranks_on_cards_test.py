@@ -101,6 +101,8 @@ def test_copies():
             bench = json.load(file)
         assert bench["devices"] == devices.split(",") and bench["streams"] == 4, bench
         assert {sample["stream"] for sample in bench["backends"][0]["samples"]} == {0, 1, 2, 3}
+    for words in (["--devices", "cuda:0,cuda:1"], ["--devices", "cpu,cuda:0"], ["--shard", "tp:2", "--device", "cuda:0,cuda:1"]):
+        assay("bench", model, "--engine", *words, "--no-transfers", "--duration", "0.05", *shapes)
     assert "expected two at least" in assay("bench", model, "--devices", "cpu", *shapes, expected=2)
     assert "one of them" in assay("bench", model, "--devices", "cpu,cpu", "--device", "cpu", *shapes, expected=2)
 

@@ -161,15 +161,18 @@ inline cuda::Result launch(const cuda::LaunchConfig* config, cuda::Function func
 // As machine.inc reads it.
 struct HostMap {
   uint64_t first = 0;
-  unsigned rank = 0, rows = 0;
+  unsigned rank = 0, rows = 0, element_bytes = 0;
   int dims[4] = {}, strides[4] = {}, box[4] = {};
   int low[2] = {}, high[2] = {}, steps[2] = {};
 };
-inline HostMap host_map(unsigned rank, uint64_t address, const uint64_t* dims, const uint64_t* strides) {
-  constexpr uint64_t kElementBytes = 2;
-  HostMap map{.first = address, .rank = rank};
+inline unsigned element_bytes(int type) {
+  constexpr int kTf32 = 11;
+  return type == kTf32 ? 4 : 2;
+}
+inline HostMap host_map(int type, unsigned rank, uint64_t address, const uint64_t* dims, const uint64_t* strides) {
+  HostMap map{.first = address, .rank = rank, .element_bytes = element_bytes(type)};
   for (unsigned i = 0; i < rank; ++i) map.dims[i] = static_cast<int>(dims[i]);
-  for (unsigned i = 0; i + 1 < rank; ++i) map.strides[i] = static_cast<int>(strides[i] / kElementBytes);
+  for (unsigned i = 0; i + 1 < rank; ++i) map.strides[i] = static_cast<int>(strides[i] / element_bytes(type));
   return map;
 }
 // The driver refuses what cards cannot do.
@@ -178,23 +181,24 @@ inline bool can_map(unsigned rank, uint64_t address, const uint64_t* strides) {
   for (unsigned i = 0; i + 1 < rank; ++i) can = can && strides[i] % 16 == 0 && strides[i] > 0;
   return can;
 }
-inline cuda::Result map_boxes(void* to, int, unsigned rank, cuda::DevicePointer address, const uint64_t* dims,
+inline cuda::Result map_boxes(void* to, int type, unsigned rank, cuda::DevicePointer address, const uint64_t* dims,
                               const uint64_t* strides, const unsigned* box, const unsigned*, int, int, int, int) {
   constexpr cuda::Result kInvalid = 1;
-  if (!can_map(rank, address, strides) || box[0] != 64 || box[1] > 256 || box[2] > 256) return kInvalid;
-  HostMap map = host_map(rank, address, dims, strides);
+  if (!can_map(rank, address, strides) || box[0] != 128 / element_bytes(type) || box[1] > 256 || box[2] > 256)
+    return kInvalid;
+  HostMap map = host_map(type, rank, address, dims, strides);
   std::copy_n(box, rank, map.box);
   std::memcpy(to, &map, sizeof map);
   return result();
 }
-inline cuda::Result map_windows(void* to, int, unsigned rank, cuda::DevicePointer address, const uint64_t* dims,
+inline cuda::Result map_windows(void* to, int type, unsigned rank, cuda::DevicePointer address, const uint64_t* dims,
                                 const uint64_t* strides, const int* low, const int* high, unsigned channels,
                                 unsigned rows, const unsigned* steps, int, int, int, int) {
   constexpr cuda::Result kInvalid = 1;
   const auto is_corner = [](int corner) { return corner >= -128 && corner <= 127; };
-  if (!can_map(rank, address, strides) || channels != 64 || rows > 1024) return kInvalid;
+  if (!can_map(rank, address, strides) || channels != 128 / element_bytes(type) || rows > 1024) return kInvalid;
   if (!std::all_of(low, low + 2, is_corner) || !std::all_of(high, high + 2, is_corner)) return kInvalid;
-  HostMap map = host_map(rank, address, dims, strides);
+  HostMap map = host_map(type, rank, address, dims, strides);
   map.rows = rows;
   std::copy_n(low, 2, map.low);
   std::copy_n(high, 2, map.high);

@@ -54,8 +54,6 @@ class EngineSession final : public exec::Session {
     return plans_->place_of(value);
   }
 
-  tensor::StoragePtr placed(const tensor::Tensor& value) const override { return plans_->placed(value); }
-
   std::unique_ptr<exec::Execution> make_execution(const exec::ExecutionOptions& options) const override {
     return make_engine_execution(*plans_, options);
   }

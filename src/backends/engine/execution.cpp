@@ -22,6 +22,23 @@ uint64_t moved_bytes(const engine::LayerRecord& layer) {
   return bytes;
 }
 
+struct FeedsOnCard final : exec::HeldFeeds {
+  std::vector<exec::Feed> feeds;
+};
+
+class Nothing final : public exec::TensorSink {
+ public:
+  void accept(std::string_view, const tensor::Datum&) override {}
+};
+
+class Keeper final : public exec::TensorSink {
+ public:
+  void accept(std::string_view name, const tensor::Datum& value) override {
+    kept.push_back({std::string(name), value});
+  }
+  tensor::NamedData kept;
+};
+
 class EngineExecution final : public exec::Execution {
  public:
   EngineExecution(Plans& plans, const exec::ExecutionOptions& options) : plans_(plans), options_(options) {
@@ -71,6 +88,34 @@ class EngineExecution final : public exec::Execution {
 
   void follow(std::optional<uint64_t> stream) override { stream_ = stream; }
   void keep_on_device(bool keeps) override { keeps_ = keeps; }
+
+  std::unique_ptr<exec::HeldFeeds> hold(std::span<const exec::Feed> feeds,
+                                        std::span<const std::string> outputs) override {
+    auto held = std::make_unique<FeedsOnCard>();
+    for (const exec::Feed& feed : feeds) {
+      const tensor::Tensor& given = feed.value.tensor();
+      tensor::StoragePtr there = plans_.placed(given);
+      if (!there) return nullptr;
+      held->feeds.push_back({feed.name, tensor::Tensor(given.dtype(), given.shape(), std::move(there))});
+    }
+    Keeper keeper;
+    run(held->feeds, outputs, keeper);
+    std::vector<exec::OutputBuffer> buffers;
+    for (const tensor::NamedDatum& output : keeper.kept) {
+      if (!output.value.is_tensor())
+        fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(output.name));
+      const tensor::Tensor& made = output.value.tensor();
+      tensor::StoragePtr there = plans_.placed(made);
+      if (!there) return nullptr;
+      buffers.push_back({output.name, made.dtype(), made.shape(), {}, std::move(there)});
+    }
+    bind(std::move(buffers));
+    return held;
+  }
+  void run(const exec::HeldFeeds& held, std::span<const std::string> outputs) override {
+    Nothing sink;
+    run(dynamic_cast<const FeedsOnCard&>(held).feeds, outputs, sink);
+  }
 
   double seconds() const override { return contexts_.last() == nullptr ? 0 : contexts_.last()->context->seconds(); }
 

@@ -38,6 +38,11 @@ class RankValues final : public exec::TensorSink {
   std::map<std::string, tensor::Datum, std::less<>> values_;
 };
 
+// The feeds of each rank on its device.
+struct FeedsOfRanks final : exec::HeldFeeds {
+  std::vector<std::shared_ptr<exec::HeldFeeds>> of;
+};
+
 class RankedExecution final : public exec::Execution {
  public:
   RankedExecution(std::shared_ptr<const RankSessions> ranks, const exec::ExecutionOptions& options)
@@ -49,19 +54,37 @@ class RankedExecution final : public exec::Execution {
   }
 
   void run(std::span<const exec::Feed> feeds, std::span<const std::string> values, exec::TensorSink& sink) override {
-    const auto work = std::make_shared<Work>();
-    work->ranks = ranks_;
-    work->executions = executions_;
+    const auto work = std::make_shared<Work>(work_of(values));
     work->given.resize(executions_->size());
     for (int64_t rank = 0; rank < ranks_->count(); ++rank) work->feeds.push_back(feeds_of(feeds, rank));
-    std::set<std::string> names;
-    for (const std::string& value : values) names.insert(ranks_->at(value).name);
-    work->names.assign(names.begin(), names.end());
     crew_.run([work](int64_t rank) {
       const auto place = static_cast<size_t>(rank);
       (*work->executions)[place]->run(work->feeds[place], work->names, work->given[place]);
     });
     for (const std::string& value : values) give(value, work->given, sink);
+  }
+
+  std::unique_ptr<exec::HeldFeeds> hold(std::span<const exec::Feed> feeds,
+                                        std::span<const std::string> outputs) override {
+    const auto work = std::make_shared<Work>(work_of(outputs));
+    for (int64_t rank = 0; rank < ranks_->count(); ++rank) work->feeds.push_back(feeds_of(feeds, rank));
+    work->held.resize(executions_->size());
+    crew_.run([work](int64_t rank) {
+      const auto place = static_cast<size_t>(rank);
+      work->held[place] = (*work->executions)[place]->hold(work->feeds[place], work->names);
+    });
+    if (std::ranges::find(work->held, nullptr) != work->held.end()) return nullptr;
+    auto made = std::make_unique<FeedsOfRanks>();
+    made->of = work->held;
+    return made;
+  }
+  void run(const exec::HeldFeeds& held, std::span<const std::string> outputs) override {
+    const auto work = std::make_shared<Work>(work_of(outputs));
+    work->held = dynamic_cast<const FeedsOfRanks&>(held).of;
+    crew_.run([work](int64_t rank) {
+      const auto place = static_cast<size_t>(rank);
+      (*work->executions)[place]->run(*work->held[place], work->names);
+    });
   }
 
   double seconds() const override {
@@ -80,9 +103,20 @@ class RankedExecution final : public exec::Execution {
     std::shared_ptr<const RankSessions> ranks;
     std::shared_ptr<std::vector<std::unique_ptr<exec::Execution>>> executions;
     std::vector<std::vector<exec::Feed>> feeds;
+    std::vector<std::shared_ptr<exec::HeldFeeds>> held;
     std::vector<std::string> names;
     std::vector<RankValues> given;
   };
+
+  Work work_of(std::span<const std::string> values) const {
+    Work work;
+    work.ranks = ranks_;
+    work.executions = executions_;
+    std::set<std::string> names;
+    for (const std::string& value : values) names.insert(ranks_->at(value).name);
+    work.names.assign(names.begin(), names.end());
+    return work;
+  }
 
   std::vector<exec::Feed> feeds_of(std::span<const exec::Feed> feeds, int64_t rank) const {
     std::vector<exec::Feed> own(feeds.begin(), feeds.end());

@@ -175,6 +175,40 @@ TEST(Ranks, KernelsComputeCollectives) {
   EXPECT_EQ(tactics("card"), std::vector<std::string>(3, "collective.peers"));
 }
 
+// Feeds that all ranks, or one of several copies, have on their cards: runs with them move nothing to the host.
+TEST(Ranks, HeldFeedsStayOnCards) {
+  const auto moved = [] {
+    return testing_support::host_driver::uploads.load() + testing_support::host_driver::downloads.load();
+  };
+  const Numbers x(32 * 3, 1);
+  const exec::Feed feed{"x",
+                        tensor::Datum(tensor::make_tensor(tensor::DType::float32, {32, 3}, std::span<const float>(x)))};
+  const ir::Model shared = parsed(model_of("all_reduce", "sum", 2));
+  const ir::Model alone = parsed(std::string(kHeader) + "g (float[32,3] x) => (float[32,3] y) { y = Exp(x) }");
+  for (const char* const words : {"ranks:2", "each:2"}) {
+    const exec::BackendPtr backend = exec::make_ranked_backend(words, testing_support::host_card_backend());
+    const ir::Model& model = words[0] == 'r' ? shared : alone;
+    Diagnostics findings;
+    const std::unique_ptr<exec::Session> session = backend->prepare(model, {}, findings);
+    const std::unique_ptr<exec::Execution> execution = session->make_execution({});
+    const std::string name = "y";
+    const std::unique_ptr<exec::HeldFeeds> held = execution->hold({&feed, 1}, {&name, 1});
+    ASSERT_NE(held, nullptr) << words;
+    int before = moved();
+    execution->run(*held, {&name, 1});
+    execution->run(*held, {&name, 1});
+    EXPECT_EQ(moved(), before) << words;
+    Outputs outputs;
+    before = moved();
+    session->make_execution({})->run({&feed, 1}, {&name, 1}, outputs);
+    EXPECT_GT(moved(), before) << words;
+  }
+  const RankedRun host = run_on("engine", 2);
+  Diagnostics findings;
+  const std::unique_ptr<exec::Session> session = host.backend->prepare(shared, {}, findings);
+  EXPECT_EQ(session->make_execution({})->hold({&feed, 1}, {}), nullptr);
+}
+
 TEST(Ranks, EightMeetToo) {
   for (const char* const backend : {"ref", "engine", "card"}) {
     Numbers x(64);

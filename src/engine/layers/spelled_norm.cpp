@@ -48,8 +48,8 @@ class Matcher {
     const std::optional<float> epsilon = number(other(2, result(1)));
     if (!is_root || !epsilon) return std::nullopt;
     const bool is_divided = op(4) == "Div" && operand(4, 0) == data && operand(4, 1) == result(3);
-    const bool is_multiplied = op(4) == "Reciprocal" && operand(4, 0) == result(3) && nodes_.size() > kOps.size() &&
-                               op(5) == "Mul" && other(5, result(4)) == data;
+    const bool is_multiplied =
+        is_reciprocal(4, result(3)) && nodes_.size() > kOps.size() && op(5) == "Mul" && other(5, result(4)) == data;
     if (!is_divided && !is_multiplied) return std::nullopt;
     return with_rows({data, {}, {}, *epsilon, true}, kOps.size() + (is_divided ? 0 : 1));
   }
@@ -80,6 +80,10 @@ class Matcher {
     const tensor::Tensor* const constant = value.valid() ? constant_(value) : nullptr;
     if (constant == nullptr || constant->count() != 1) return std::nullopt;
     return static_cast<float>(tensor::load_elements<double>(*constant).front());
+  }
+  bool is_reciprocal(size_t i, ir::ValueId value) const {
+    if (op(i) == "Div") return number(operand(i, 0)) == 1.0F && operand(i, 1) == value;
+    return op(i) == "Reciprocal" && operand(i, 0) == value;
   }
   bool is_square(size_t i, ir::ValueId value) const {
     if (op(i) == "Mul") return operand(i, 0) == value && operand(i, 1) == value;

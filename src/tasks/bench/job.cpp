@@ -340,8 +340,6 @@ void check_together(const BenchRequest& request) {
   if (!request.devices.empty() && !request.rivals.empty())
     refuse("devices", "backends that are measured in turns have one device each");
   if (!request.devices.empty() && !request.save_plan.empty()) refuse("save_engine", "one device builds a plan");
-  if (!request.devices.empty() && request.keeps_on_device)
-    refuse("no_transfers", "inputs lie on one device, and several are named");
   if (request.keeps_on_device && !request.rivals.empty())
     refuse("no_transfers", "rivals have processes and memory of their own");
   if (!request.plan.empty() && !request.save_plan.empty())

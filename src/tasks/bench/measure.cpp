@@ -200,41 +200,36 @@ BenchSubject::BenchSubject(results::BenchSide& side, std::unique_ptr<exec::Sessi
 
 void BenchSubject::make_streams(unsigned streams, unsigned threads_each) {
   for (unsigned i = 0; i < streams; ++i)
-    streams_.push_back({session_->make_execution({.threads = threads_each, .times_device = true})});
+    streams_.push_back({session_->make_execution({.threads = threads_each, .times_device = true}), {}});
+}
+
+void BenchSubject::hold(Stream& stream) const {
+  for (const std::vector<exec::Feed>& set : sets_) {
+    std::unique_ptr<exec::HeldFeeds> held = stream.execution->hold(set, names_);
+    if (!held) return stream.held.clear();
+    stream.held.push_back(std::move(held));
+  }
 }
 
 void BenchSubject::keep_on_device() {
-  std::vector<std::vector<exec::Feed>> placed_sets(sets_.begin(), sets_.end());
-  for (exec::Feed& feed : placed_sets | std::views::join) {
-    const tensor::Tensor& given = feed.value.tensor();
-    tensor::StoragePtr there = session_->placed(given);
-    if (!there) return;
-    feed.value = tensor::Tensor(given.dtype(), given.shape(), std::move(there));
-  }
-  for (Stream& stream : streams_) {
-    Keeper keeper;
-    run_on(stream, keeper);
-    std::vector<exec::OutputBuffer> buffers;
-    for (const tensor::NamedDatum& output : keeper.kept) {
-      if (!output.value.is_tensor())
-        fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(output.name));
-      const tensor::Tensor& made = output.value.tensor();
-      buffers.push_back({output.name, made.dtype(), made.shape(), {}, session_->placed(made)});
-    }
-    stream.execution->bind(std::move(buffers));
-  }
-  placed_sets_ = std::move(placed_sets);
+  keeps_ = true;
+  for (Stream& stream : streams_) hold(stream);
+}
+
+void BenchSubject::run_on(Stream& stream) {
+  Nothing sink;
+  if (stream.held.empty()) return run_on(stream, names_, sink);
+  stream.execution->run(*stream.held[stream.runs++ % stream.held.size()], names_);
 }
 
 void BenchSubject::run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink) {
-  stream.execution->run(sets()[stream.runs++ % sets().size()], names, sink);
+  stream.execution->run(sets_[stream.runs++ % sets_.size()], names, sink);
 }
 
 results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin) {
   Stream& used = streams_[stream];
-  Nothing sink;
   const double start = origin.seconds();
-  run_on(used, sink);
+  run_on(used);
   const double latency = origin.seconds() - start;
   results::BenchSample sample{start, latency, std::min(latency, used.execution->seconds())};
   sample.stream = stream;
@@ -248,14 +243,14 @@ results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin)
 }
 
 void BenchSubject::profile(uint64_t runs, double seconds) {
-  Stream stream{session_->make_execution({.profiles = true})};
-  Nothing sink;
+  Stream stream{session_->make_execution({.profiles = true}), {}};
+  if (keeps_) hold(stream);
   std::vector<std::vector<double>> times;
   std::vector<exec::LayerSeconds> layers;
-  run_on(stream, sink);  // unmeasured: it makes plans and fills caches
+  run_on(stream);  // unmeasured: it makes plans and fills caches
   const Stopwatch watch;
   do {
-    run_on(stream, sink);
+    run_on(stream);
     layers = stream.execution->profile();
     times.resize(layers.size());
     for (size_t i = 0; i < layers.size(); ++i) times[i].push_back(layers[i].seconds);

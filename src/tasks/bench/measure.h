@@ -19,8 +19,8 @@ class BenchSubject {
                std::span<const std::vector<exec::Feed>> sets);
 
   void make_streams(unsigned streams, unsigned threads_each);
-  // Leaves inputs and outputs on the session's device from now on. Error (unsupported): the sizes of outputs differ
-  // from set to set, or are no tensors.
+  // Leaves inputs and outputs of measured runs on the devices of the streams from now on. Error (unsupported): the
+  // sizes of outputs differ from set to set, or are no tensors.
   void keep_on_device();
   results::BenchSide& side() { return side_; }
   const exec::Session& session() const { return *session_; }
@@ -37,18 +37,19 @@ class BenchSubject {
  private:
   struct Stream {
     std::unique_ptr<exec::Execution> execution;
+    std::vector<std::unique_ptr<exec::HeldFeeds>> held;  // of the sets, if they lie on its device
     uint64_t runs = 0;
   };
-  std::span<const std::vector<exec::Feed>> sets() const { return placed_sets_.empty() ? sets_ : placed_sets_; }
-  void run_on(Stream& stream, exec::TensorSink& sink) { run_on(stream, names_, sink); }
+  void hold(Stream& stream) const;
+  void run_on(Stream& stream);
   void run_on(Stream& stream, std::span<const std::string> names, exec::TensorSink& sink);
 
   results::BenchSide& side_;
   std::unique_ptr<exec::Session> session_;
   std::span<const std::vector<exec::Feed>> sets_;
-  std::vector<std::vector<exec::Feed>> placed_sets_;  // on the session's device
   std::vector<std::string> names_;
   std::vector<Stream> streams_;
+  bool keeps_ = false;  // inputs and outputs on devices
 };
 
 // Times one backend, all its streams at once.

@@ -9,11 +9,13 @@ double row_sine(size_t i) { return 3 * std::sin(static_cast<double>(i) + 1); }
 
 TEST(Normalization, RmsThatIsWrittenOut) {
   for (const int width : {1, 3, 16, 45}) {
-    for (const char* const end : {"i = Reciprocal(r) y = Mul(i, x)", "y = Div(x, r)",
-                                  "i = Reciprocal(r) n = Mul(x, i) y = Mul(s, n)", "n = Div(x, r) y = Mul(n, s)"}) {
+    for (const char* const end :
+         {"i = Reciprocal(r) y = Mul(i, x)", "y = Div(x, r)", "i = Reciprocal(r) n = Mul(x, i) y = Mul(s, n)",
+          "n = Div(x, r) y = Mul(n, s)", "i = Div(one, r) n = Mul(x, i) y = Mul(n, s)"}) {
       const std::string text = fmt::format(
           "<ir_version: 10, opset_import: [\"\" : 17]> g (float[2,5,{0}] x, float[{0}] s) => (float[2,5,{0}] y) "
-          "<float two = {{2}}, float e = {{0.01}}> {{ p = Pow(x, two) m = ReduceMean<axes = [-1]>(p) a = Add(m, e) "
+          "<float one = {{1}}, float two = {{2}}, float e = {{0.01}}> {{ p = Pow(x, two) m = ReduceMean<axes = "
+          "[-1]>(p) a = Add(m, e) "
           "r = Sqrt(a) {1} }}",
           width, end);
       const ir::Model model = testing_support::parsed(text);

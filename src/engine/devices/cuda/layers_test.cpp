@@ -138,7 +138,7 @@ class Streams : public testing::TestWithParam<const char*> {
  protected:
   // Checks a model of one layer that makes z.
   static void check(const std::string& text, std::string_view family, double tolerance) {
-    ProgramOptions options;
+    ProgramOptions options{.permits_tf32 = true};
     options.tactics.replayed = {{"z", fmt::format("{}:{}", family, GetParam())}};
     const OnCard model("<ir_version: 10, opset_import: [\"\" : 21]> " + text, options);
     ASSERT_EQ(model.tactics().back(), options.tactics.replayed.at("z")) << text;
@@ -150,7 +150,8 @@ class Streams : public testing::TestWithParam<const char*> {
 };
 
 TEST_P(Streams, Products) {
-  for (const auto& [type, tolerance] : {std::pair("float16", 0.1), std::pair("bfloat16", 0.5)}) {
+  for (const auto& [type, tolerance] :
+       {std::pair("float16", 0.1), std::pair("bfloat16", 0.5), std::pair("float", 0.1)}) {
     const auto matrix = [&](int a, int b) { return fmt::format("{}[{},{}]", type, a, b); };
     for (const auto& [rows, columns, depth] :
          {std::tuple(130, 100, 520), std::tuple(730, 136, 200), std::tuple(530, 264, 768)}) {
@@ -173,6 +174,9 @@ TEST_P(Streams, Windows) {
   check("g (float16[3,128,17,11] x) => (float16[3,72,9,6] z) <" + filters +
             "> { z = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) }",
         "conv.tiles", 0.2);
+  check("g (float[2,64,9,7] x) => (float[2,40,9,7] z) <" + numbers("float[40,64,3,3] w", 40 * 64 * 9) +
+            "> { z = Conv<pads = [1,1,1,1]>(x, w) }",
+        "conv.tiles", 0.1);
   check("g (float16[1,256,8,9] x) => (float16[1,72,8,9] z) <" + filters +
             "> { z = Conv<pads = [2,2,2,2], dilations = [2,2], group = 2>(x, w) }",
         "conv.tiles", 0.2);
@@ -324,6 +328,15 @@ TEST(CardLayers, AttentionOnTensorCores) {
   check(spelled("float16", 1, 40), {"attention.tiles"}, 5e-3);
   check(spelled("float16", 4, 70), {"attention.tiles"}, 5e-3);
   check(spelled("bfloat16", 2, 17), {"attention.tiles"}, 4e-2);
+  check(spelled("float", 1, 40), {"attention.rows"});
+  for (const auto& [items, rows] : {std::pair(1, 40), std::pair(4, 70)}) {
+    const OnCard model("<ir_version: 10, opset_import: [\"\" : 24]> " + spelled("float", items, rows),
+                       {.permits_tf32 = true});
+    EXPECT_EQ(model.tactics(), std::vector<std::string>{"attention.tiles"});
+    engine::Context context(model.program(), {}, false);
+    EXPECT_EQ(difference(model.run(context), model.expected(), 5e-3), "");
+    EXPECT_NE(difference(model.run(context), model.expected(), 1e-6), "");
+  }
 }
 
 TEST(CardLayers, AttentionOnTensorCoresHidesKeys) {

@@ -6,7 +6,7 @@ namespace assay::engine::cuda {
 namespace {
 
 // Numbers of CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
-constexpr int kHalf = 6, kBfloat = 9;
+constexpr int kHalf = 6, kBfloat = 9, kTf32 = 11;
 constexpr int kExchangedIn128 = 3;
 constexpr int kPromoted128 = 2;
 constexpr int kNone = 0;
@@ -36,7 +36,7 @@ EncodedMap encoded(const Card& card, const TensorMap& map, uint64_t address) {
   }
   card.enter();
   const std::vector<unsigned> box(map.box.begin(), map.box.end());
-  const int type = map.type == tensor::DType::float16 ? kHalf : kBfloat;
+  const int type = map.type == tensor::DType::float32 ? kTf32 : map.type == tensor::DType::float16 ? kHalf : kBfloat;
   std::vector<unsigned> steps(rank, 1);
   Result result = kSuccess;
   if (map.windows) {

@@ -19,7 +19,7 @@ struct MappedWindows {
 };
 
 // An operand as kernels move parts of it into shared memory: in rows of 128 bytes, whose chunks of 16 are exchanged by
-// their number; places outside are zeros.
+// their number; places outside are zeros. Elements of float32 are rounded to TF32.
 struct TensorMap {
   tensor::DType type = tensor::DType::float16;
   std::vector<int64_t> dims;     // innermost first

@@ -83,15 +83,25 @@ size_t ElementSite::stride_place(size_t operand, size_t dim) const {
   return first_number_ + 3 * (rank - 1) + operand * rank + dim;
 }
 
-std::string ElementSite::offsets() const {
-  if (columns_ == 0) return walked_offsets();
-  const bool is_plain = extents_.size() == 2 && extents_[1] == columns_;
-  if (!is_plain) {
+bool ElementSite::can_pair(int64_t columns) const {
+  constexpr int64_t kPack = 8;
+  const bool is_near = extents_.size() == 1 || (extents_.size() == 2 && extents_[1] == columns);
+  return pack_ == kPack && is_near &&
+         std::ranges::all_of(all_, [](const ElementOperand& each) { return is_half(each.desc.dtype); });
+}
+
+std::string ElementSite::offsets() const { return offsets(0); }
+std::string ElementSite::result_offset() const { return offsets(all_.size() - 1); }
+
+// The offsets of the operands from `begin` on.
+std::string ElementSite::offsets(size_t begin) const {
+  if (columns_ == 0) return walked_offsets(begin);
+  if (!is_plain()) {
     return fmt::format("  const uint32 first = (uint32)row * (uint32)p.n[{}] + (uint32)column;\n", first_number_ - 1) +
-           walked_offsets();
+           walked_offsets(begin);
   }
   std::string made;
-  for (size_t i = 0; i < all_.size(); ++i) {
+  for (size_t i = begin; i < all_.size(); ++i) {
     const auto along = [&](std::string_view place, size_t dim) {
       const int64_t stride = strides_[i][dim];
       return stride <= 1 ? fmt::format("{} * {}", place, stride)
@@ -102,10 +112,10 @@ std::string ElementSite::offsets() const {
   return made;
 }
 
-// The offsets at element `first`.
-std::string ElementSite::walked_offsets() const {
+// Offsets from there on at element `first`.
+std::string ElementSite::walked_offsets(size_t begin) const {
   std::string made = "  uint32 rest = first;\n";
-  for (size_t i = 0; i < all_.size(); ++i) made += fmt::format("  int o{} = 0;\n", i);
+  for (size_t i = begin; i < all_.size(); ++i) made += fmt::format("  int o{} = 0;\n", i);
   for (size_t dim = extents_.size(); dim-- > 0;) {
     if (dim > 0) {
       const size_t divisor = first_number_ + 3 * (dim - 1);
@@ -115,7 +125,7 @@ std::string ElementSite::walked_offsets() const {
     } else {
       made += "  const int i0 = (int)rest;\n";
     }
-    for (size_t i = 0; i < all_.size(); ++i) {
+    for (size_t i = begin; i < all_.size(); ++i) {
       const int64_t stride = strides_[i][dim];
       if (stride == 0) continue;
       made += stride == 1 ? fmt::format("  o{} += i{};\n", i, dim)
@@ -127,7 +137,7 @@ std::string ElementSite::walked_offsets() const {
 
 std::string ElementSite::type_read(size_t operand, std::string_view packs) const {
   const std::string_view type = element_type(all_[operand].desc.dtype);
-  return is_packed(operand) ? fmt::format("{}<{}, {}>", packs, type, pack_) : std::string(type);
+  return is_packed(operand) ? fmt::format("{}<{}, {}>", packs, type, computed()) : std::string(type);
 }
 
 // True for packs of which elements share registers.
@@ -139,7 +149,7 @@ std::string ElementSite::loads(bool are_raw) const {
     if (waits_in_slot(i)) continue;
     const bool raw = are_raw && is_raw(i);
     const std::string read = is_packed(i) ? fmt::format("{}<{}, {}>({})", raw ? "load_raw" : "load_pack",
-                                                        element_type(all_[i].desc.dtype), pack_, address(i))
+                                                        element_type(all_[i].desc.dtype), computed(), address(i))
                                           : fmt::format("*({})", address(i));
     made += fmt::format("  const {} a{} = {};\n", type_read(i, raw ? "Raw" : "Pack"), i, read);
   }
@@ -212,11 +222,11 @@ std::string ElementSite::body() const {
   return made + text_.statements;
 }
 
-std::string ElementSite::results(std::string_view given) const {
-  if (pack_ == 1) return (given.empty() ? "" : fmt::format("  const int i = 0;\n{}", given)) + body() + store();
+std::string ElementSite::computed(std::string_view given) const {
+  if (pack_ == 1) return (given.empty() ? "" : fmt::format("  const int i = 0;\n{}", given)) + body();
   return fmt::format("  Pack<{0}, {1}> out;\n#pragma unroll\n  for (int i = 0; i < {1}; ++i) {{\n{2}", result_type(),
-                     pack_, given) +
-         body() + fmt::format("    out.e[i] = {};\n  }}\n", narrowed()) + store();
+                     computed(), given) +
+         body() + fmt::format("    out.e[i] = {};\n  }}\n", narrowed());
 }
 
 std::string ElementSite::narrowed() const {

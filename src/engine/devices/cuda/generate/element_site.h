@@ -24,6 +24,10 @@ class ElementSite {
   void use_rows(int64_t columns) { columns_ = columns; }
   // Lets operands that differ from row to row wait in slots of shared memory, packs of 16 bytes.
   void use_slots() { uses_slots_ = true; }
+  // Lets texts compute two neighbours at once, of packs that are moved as before. Only if can_pair(columns).
+  void use_pairs() { computed_ = 2; }
+  // True if packs are of 16-bit elements and their places are known by row and column, or by one number.
+  bool can_pair(int64_t columns) const;
   size_t slots() const;  // of a pack of results
   // Adds pointers and numbers, which the texts below then refer to.
   void add_to(Launch& launch);
@@ -31,6 +35,7 @@ class ElementSite {
   // Statements that define the offsets of all operands at element `first`, in the order of the result's memory, or in
   // that row and column of it; and the parameters of functions that begin with them.
   std::string offsets() const;
+  std::string result_offset() const;
   std::string_view place() const { return columns_ == 0 ? "uint32 first" : "int row, int column"; }
   // Statements that read the operands there, neighbours at once, but for those that wait in slots, or read them for a
   // struct; and statements that bring the others into `slots`.
@@ -45,17 +50,21 @@ class ElementSite {
   // Statements that compute element `i` of what was read.
   std::string body() const;
   // Statements that compute all elements of what was read and write them; `given` opens those of element `i`.
-  std::string results(std::string_view given) const;
+  std::string results(std::string_view given) const { return computed(given) + store(); }
+  // Both halves of these; what was computed is `out`.
+  std::string computed(std::string_view given) const;
+  std::string store() const;
   std::string_view result_type() const { return element_type(all_.back().desc.dtype); }
 
  private:
   int64_t find_pack(int64_t most) const;
   bool can_pack(int64_t pack) const;
+  int64_t computed() const { return computed_ == 0 ? pack_ : computed_; }
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
-  // `made` as the result's element, and a statement that writes the element, or the pack `out`.
-  std::string narrowed() const;
-  std::string store() const;
-  std::string walked_offsets() const;
+  std::string narrowed() const;  // `made` as the result's element
+  bool is_plain() const { return extents_.size() == 2 && extents_[1] == columns_; }
+  std::string walked_offsets(size_t begin) const;
+  std::string offsets(size_t begin) const;
   bool waits_in_slot(size_t operand) const;
   std::string address(size_t operand) const;
   size_t stride_place(size_t operand, size_t dim) const;
@@ -68,6 +77,7 @@ class ElementSite {
   std::vector<int64_t> extents_;     // of the walk over the result, outermost first
   std::vector<std::vector<int64_t>> strides_;
   int64_t pack_ = 1;
+  int64_t computed_ = 0;  // neighbours; 0: a pack
   bool uses_slots_ = false;
   int64_t columns_ = 0;  // 0: places are told by one number
   size_t first_pointer_ = 0;

@@ -23,17 +23,26 @@ std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<
   return ElementSite(std::move(*text), std::move(operands), {output_pointer(0), layer.outputs[0]});
 }
 
-// `operands_of` and `finish`, which has further parameters.
-std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view further) {
-  return fmt::format("#define kTaken {}\nstruct Operands {{\n", site.pack()) + site.members() +
+// `Operands` and `operands_of`.
+std::string operands_text(const ElementSite& site) {
+  return "struct Operands {\n" + site.members() +
          fmt::format("}};\nDEVICE Operands operands_of(const Params& p, {}) {{\n", site.place()) + site.offsets() +
-         site.raw_loads() +
+         site.raw_loads() + fmt::format("  return {{{}}};\n}}\n", site.members_list());
+}
+
+// These and `finish`, which has further parameters.
+std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view further) {
+  return fmt::format("#define kTaken {}\n", site.pack()) + operands_text(site) +
          fmt::format(
-             "  return {{{}}};\n}}\nDEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& "
-             "operands{}) {{\n",
-             site.members_list(), plain, site.pack(), further) +
+             "DEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& operands{}) {{\n",
+             plain, site.pack(), further) +
          site.references("operands") + site.results(fmt::format("    const {} plain = products.e[i];\n", plain)) +
          "}\n";
+}
+
+std::string fetch_text(const ElementSite& site) {
+  return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
+         site.offsets() + site.fetches() + "}\n";
 }
 
 }  // namespace
@@ -74,8 +83,24 @@ std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t column
   site.use_rows(columns);
   site.use_slots();
   site.add_to(launch);
-  return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
-         site.offsets() + site.fetches() + "}\n" + halves_text(site, "float", ", const unsigned char* slots");
+  return fetch_text(site) + halves_text(site, "float", ", const unsigned char* slots");
+}
+
+std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns) {
+  site.use_rows(columns);
+  site.use_slots();
+  site.add_to(launch);
+  const std::string whole = fetch_text(site) +
+                            fmt::format(
+                                "#define kTaken {0}\ntypedef {1} Result;\nDEVICE void write(const Params& p, {2}, "
+                                "const Pack<Result, {0}>& out) {{\n",
+                                site.pack(), site.result_type(), site.place()) +
+                            site.result_offset() + site.store() + "}\n";
+  site.use_pairs();
+  return whole + operands_text(site) +
+         "DEVICE Pack<Result, 2> finished(const Params& p, const Pack<float, 2>& products, const Operands& operands, "
+         "const unsigned char* slots) {\n" +
+         site.references("operands") + site.computed("    const float plain = products.e[i];\n") + "  return out;\n}\n";
 }
 
 bool has_channels_last_order(const TensorDesc& out) {

@@ -72,7 +72,9 @@ class AttentionWriter {
 
   // Queries and keys in tiles, on tensor cores.
   Launches write_tiles(Programs& programs) {
-    constexpr int64_t kWarps = 4, kWarpRows = 16, kUsualKeys = 64, kPad = 8;
+    constexpr int64_t kWarps = 4, kWarpRows = 16, kUsualKeys = 64;
+    const tensor::DType type = desc_of(g_.k).dtype;
+    const int64_t bytes = tensor::bit_width(type) / 8, pad = 16 / bytes;
     const auto tiles_of = [&](int64_t queries) { return (g_.rows + queries - 1) / queries; };
     const bool is_large = items() * tiles_of(kWarps * kWarpRows) >= programs.card().multiprocessors();
     const int64_t query_warps = is_large ? kWarps : 1;
@@ -80,12 +82,16 @@ class AttentionWriter {
     // Few blocks take all keys at once, if these are not too many.
     const bool takes_all = !is_large && g_.keys > kUsualKeys && g_.keys <= 2 * kUsualKeys;
     const int64_t key_tile = takes_all ? 2 * kUsualKeys : kUsualKeys, buffers = g_.keys <= key_tile ? 1 : 2;
-    const int64_t elements =
-        (queries + buffers * key_tile) * (g_.depth + kPad) + buffers * key_tile * (g_.width + kPad);
+    const int64_t elements = (queries + buffers * key_tile) * (g_.depth + pad) + buffers * key_tile * (g_.width + pad);
     const int64_t joined = kWarps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
-    writer_.launch().shared_bytes = static_cast<unsigned>(std::max(elements * int64_t{sizeof(uint16_t)}, joined));
+    const int64_t shared_bytes = std::max(elements * bytes, joined);
+    Launches launches;
+    if (shared_bytes > programs.card().shared_bytes()) return launches;
+    writer_.launch().shared_bytes = static_cast<unsigned>(shared_bytes);
     for (const Named& named : operands()) add(named);
-    writer_.text("typedef K T;\n");
+    const bool is_tf32 = type == tensor::DType::float32;
+    writer_.text(fmt::format("typedef K T;\ntypedef {} Product;\n", is_tf32 ? "Tf32" : "T"));
+    writer_.constant("kIsTf32", is_tf32 ? 1 : 0);
     add_numbers();
     writer_.number("kRows", g_.rows);
     writer_.constant("kDepth", g_.depth);
@@ -93,11 +99,10 @@ class AttentionWriter {
     writer_.constant("kQueryWarps", query_warps);
     writer_.constant("kKeyTile", key_tile);
     writer_.constant("kBuffers", buffers);
-    writer_.constant("kPad", kPad);
+    writer_.constant("kPad", pad);
     writer_.constant("kKeyWarps", kWarps / query_warps);
     writer_.divisor("kTiles", tiles_of(queries));
     add_places();
-    Launches launches;
     launches.all.push_back(writer_.finish(programs, kWarps * 32, items() * tiles_of(queries), attention_tiles_text()));
     keep(programs, g_.k_cache, g_.k, g_.depth, launches);
     keep(programs, g_.v_cache, g_.v, g_.width, launches);
@@ -229,7 +234,8 @@ class AttentionTiles final : public Operation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const std::optional<AttentionGeometry> g = attention_geometry(layer);
     if (!g || !is_known(layer, *g) || !suits(layer, *g)) return {};
-    return make_kernel(AttentionWriter(layer, *g).write_tiles(programs()));
+    Launches launches = AttentionWriter(layer, *g).write_tiles(programs());
+    return launches.all.empty() ? nullptr : make_kernel(std::move(launches));
   }
 
  private:
@@ -241,8 +247,9 @@ class AttentionTiles final : public Operation {
              each.row <= kMostNumbers;
     };
     const auto has_steps = [](int64_t size) { return size % kStep == 0 && size <= kMostDepth; };
-    return type != tensor::DType::float32 && is_alike(g.q) && is_alike(g.k) && is_alike(g.v) && g.out.column == 1 &&
-           g.rows >= kLeastRows && has_steps(g.depth) && has_steps(g.width) && !g.k_cache.past.exist();
+    return (type != tensor::DType::float32 || layer.permits_tf32) && is_alike(g.q) && is_alike(g.k) && is_alike(g.v) &&
+           g.out.column == 1 && g.rows >= kLeastRows && has_steps(g.depth) && has_steps(g.width) &&
+           !g.k_cache.past.exist();
   }
 };
 

@@ -57,6 +57,9 @@ class CompressedRows final : public Operation {
     writer.constant("kRows", found->rows);
     writer.constant("kColumnsOfWarp", each);
     writer.constant("kIsExact", layer.is_strict ? 1 : 0);
+    writer.constant(
+        "kIsWhole",
+        operand.depth % 8 == 0 && operand.block % operand.unit == 0 && operand.depth % operand.block == 0 ? 1 : 0);
     writer.text(codes_text(operand, writer.launch()));
     writer.text(finish_text(std::move(found->site), writer.launch()));
     Launches launches;
@@ -64,6 +67,8 @@ class CompressedRows final : public Operation {
     launches.all.push_back(writer.finish(programs(), kThreads,
                                          blocks_for(operand.columns, kWarps * static_cast<unsigned>(each)),
                                          compressed_rows_text()));
+    const int64_t processors = programs().card().multiprocessors();
+    launches.all.back().begins_early = launches.all.back().grid[0] <= 4 * processors;
     return make_kernel(std::move(launches));
   }
 };

@@ -1,5 +1,8 @@
 // softmax(q * k * scale + mask) * v on tensor cores: a block takes 16 queries for each of kQueryWarps warps, and all keys
-// in tiles, of which each of kKeyWarps warps takes its part; what these find is joined in their order at the end.
+// in tiles, of which each of kKeyWarps warps takes its part; what these find is joined in their order at the end. Product
+// is what T becomes there: kIsTf32, or T itself.
+#define kStep (32 / (int)sizeof(T))  // of the depth, in one product
+#define kPackOfRow (16 / (int)sizeof(T))
 #define kQueries (16 * kQueryWarps)
 #define kWarpKeys (kKeyTile / kKeyWarps)
 #define kKeyColumns (kWarpKeys / 8)
@@ -10,8 +13,9 @@
 
 // Rows of a matrix into shared memory, with zeros in the place of those that are not there.
 DEVICE void load_rows(T* to, int stride, const T* from, int step, int first, int rows, int count, int width) {
-  for (int i = (int)thread_index(); i < rows * (width / 8); i += kThreads) {
-    const int row = i / (width / 8), column = i % (width / 8) * 8;
+  const int packs = width / kPackOfRow;
+  for (int i = (int)thread_index(); i < rows * packs; i += kThreads) {
+    const int row = i / packs, column = i % packs * kPackOfRow;
     const T* const at = from + (int64)(first + row) * step + column;
     copy_or_fill(to + row * stride + column, first + row < count ? at : nullptr, T());
   }
@@ -41,6 +45,14 @@ DEVICE float score_of(const Params& p, const Places& at, float sum, int row, int
   return score;
 }
 
+// Four matrices of a product's operand.
+DEVICE void load_operand(uint32* to, const T* row) {
+  load_four(to, row);
+#if kIsTf32
+#pragma unroll
+  for (int i = 0; i < 4; ++i) to[i] = rounded_to_tf32(to[i]);
+#endif
+}
 DEVICE uint32 pair_of(float a, float b, half) { return (uint32)half_of_float(a) | (uint32)half_of_float(b) << 16; }
 DEVICE uint32 pair_of(float a, float b, bfloat) { return (uint32)bfloat_of_float(a) | (uint32)bfloat_of_float(b) << 16; }
 
@@ -52,6 +64,11 @@ struct Found {
 
 // The greatest number of a row so far, without which its weights are taken.
 DEVICE float base_of(float largest) { return largest == -kInfinity ? 0.0f : largest; }
+// exp(score - base), as exact as weights of 16 bits need.
+DEVICE float weight_of(float score, float base) {
+  constexpr float kBits = 1.44269504088896341f;
+  return quick_exp2(fmaf(score, kBits, -base * kBits));
+}
 
 DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], const T* k, const T* v, int first_row,
                      int first_key, const int* seen, Found& found) {
@@ -62,11 +79,11 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
 #pragma unroll
     for (int i = 0; i < 4; ++i) scores[c][i] = scores[c + 1][i] = 0;
 #pragma unroll
-    for (int step = 0; step < kDepth / 16; ++step) {
+    for (int step = 0; step < kDepth / kStep; ++step) {
       uint32 four[4];
-      load_four(four, k + (c * 8 + lane % 8 + lane / 16 * 8) * kKStride + step * 16 + lane / 8 % 2 * 8);
-      multiply_add(scores[c], q[step], four, T());
-      multiply_add(scores[c + 1], q[step], four + 2, T());
+      load_operand(four, k + (c * 8 + lane % 8 + lane / 16 * 8) * kKStride + step * kStep + lane / 8 % 2 * kPackOfRow);
+      multiply_add(scores[c], q[step], four, Product());
+      multiply_add(scores[c + 1], q[step], four + 2, Product());
     }
   }
   float largest[2] = {found.largest[0], found.largest[1]};
@@ -84,7 +101,7 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
   for (int r = 0; r < 2; ++r) {
     largest[r] = larger(largest[r], from_lane(largest[r], 1));
     largest[r] = larger(largest[r], from_lane(largest[r], 2));
-    const float kept = expf(found.largest[r] - base_of(largest[r]));
+    const float kept = weight_of(found.largest[r], base_of(largest[r]));
     found.largest[r] = largest[r];
     found.sum[r] *= kept;
 #pragma unroll
@@ -97,10 +114,25 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
   for (int c = 0; c < kKeyColumns; ++c) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      scores[c][i] = expf(scores[c][i] - base_of(largest[i / 2]));
+      scores[c][i] = weight_of(scores[c][i], base_of(largest[i / 2]));
       found.sum[i / 2] += scores[c][i];
     }
   }
+#if kIsTf32
+  // A thread has the weights of two neighbouring keys, which are those of a product's two halves.
+#pragma unroll
+  for (int step = 0; step < kWarpKeys / 8; ++step) {
+    const float* const own = scores[step];
+    const uint32 weights[4] = {rounded_to_tf32(bits_of_float(own[0])), rounded_to_tf32(bits_of_float(own[2])),
+                               rounded_to_tf32(bits_of_float(own[1])), rounded_to_tf32(bits_of_float(own[3]))};
+#pragma unroll
+    for (int c = 0; c < kOutColumns; ++c) {
+      const T* const at = v + (step * 8 + lane % 4 * 2) * kVStride + c * 8 + lane / 4;
+      const uint32 two[2] = {rounded_to_tf32(bits_of_float(at[0])), rounded_to_tf32(bits_of_float(at[kVStride]))};
+      multiply_add(found.out[c], weights, two, Product());
+    }
+  }
+#else
 #pragma unroll
   for (int step = 0; step < kWarpKeys / 16; ++step) {
     const float* const left = scores[2 * step];
@@ -115,6 +147,7 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
       multiply_add(found.out[c + 1], weights, four + 2, T());
     }
   }
+#endif
 }
 
 DEVICE float share_of(float largest, float sum) {
@@ -147,7 +180,7 @@ KERNEL(kThreads) {
   end_copies();
   const int seen[2] = {seen_by(p, at, first_row + lane / 4), seen_by(p, at, first_row + lane / 4 + 8)};
   Found found = {{-kInfinity, -kInfinity}, {0, 0}, {}};
-  uint32 queries[kDepth / 16][4];
+  uint32 queries[kDepth / kStep][4];
   for (int tile = 0; tile < tiles; ++tile) {
     const int now = tile % kBuffers, next = (tile + 1) % kBuffers;
     if (tile + 1 < tiles) {
@@ -160,8 +193,9 @@ KERNEL(kThreads) {
     meet();
     if (tile == 0) {
 #pragma unroll
-      for (int step = 0; step < kDepth / 16; ++step) {
-        load_four(queries[step], q + (warp / kKeyWarps * 16 + lane % 16) * kKStride + step * 16 + lane / 16 * 8);
+      for (int step = 0; step < kDepth / kStep; ++step) {
+        const T* const row = q + (warp / kKeyWarps * 16 + lane % 16) * kKStride;
+        load_operand(queries[step], row + step * kStep + lane / 16 * kPackOfRow);
       }
     }
     const int keys = key_warp * kWarpKeys;
@@ -211,7 +245,7 @@ KERNEL(kThreads) {
     for (int w = 0; w < kKeyWarps; ++w) largest = larger(largest, first[w * 16 * kJoinStride + kWidth + 1]);
     for (int w = 0; w < kKeyWarps; ++w) {
       const float* const part = first + w * 16 * kJoinStride;
-      const float kept = expf(part[kWidth + 1] - base_of(largest));
+      const float kept = weight_of(part[kWidth + 1], base_of(largest));
       sum += part[kWidth] * kept;
       made += part[column] * kept;
     }

@@ -15,13 +15,14 @@ struct Compressed {
 struct BlockNumbers {
   float scale, zero;
 };
-DEVICE BlockNumbers numbers_of(const Compressed& codes, int column, int block) {
-  const int64 at = (int64)column * codes.blocks + block;
-  BlockNumbers numbers;
-  numbers.scale = widened(codes.scales[at]);
-  numbers.zero = kHasZeros ? widened(codes.zeros[at]) : codes.zero;
+DEVICE BlockNumbers block_numbers(const Compressed& codes, CodeScale scale, CodeZero zero) {
+  BlockNumbers numbers = {widened(scale), kHasZeros ? widened(zero) : codes.zero};
   if (kAreZerosWhole) numbers.zero += 8388608.0f;
   return numbers;
+}
+DEVICE BlockNumbers numbers_of(const Compressed& codes, int column, int block) {
+  const int64 at = (int64)column * codes.blocks + block;
+  return block_numbers(codes, codes.scales[at], kHasZeros ? codes.zeros[at] : CodeZero());
 }
 // Code `i` of a word, less the zero point.
 DEVICE float distance_of(uint32 word, int i, float zero) {

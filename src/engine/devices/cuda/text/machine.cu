@@ -90,12 +90,12 @@ DEVICE uint16 bfloat_of_float(float x) {
 // With errors of some units of 2^-23 of the result.
 DEVICE float quick_exp2(float x) {
   float y;
-  asm("ex2.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 DEVICE float quick_reciprocal(float x) {
   float y;
-  asm("rcp.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(y) : "f"(x));
   return y;
 }
 DEVICE float float_of_bits(uint32 bits) { return __uint_as_float(bits); }

@@ -1,6 +1,7 @@
 // Blocks take tiles of streams.cu in turns: while the warps that multiply finish one, operands of the next are moved. Both
 // groups share a tile, or, apart, one multiplies while the other finishes. Operands that differ from row to row wait in
-// slots of the thread that takes them, kRing parts ahead.
+// slots, kRing parts ahead. kPairs: a thread finishes its own sums, two neighbours at once, and results of 16 bits are put
+// together to packs through memory; otherwise sums are, and packs of them finished.
 #define kPart (kColumns % 32 == 0 ? 32 : 16)  // columns that a warp finishes at once
 #define kPartStride (kPart + 8)
 #define kMine ((16 * kPart / kTaken + 31) / 32)  // packs of a thread in them
@@ -36,6 +37,78 @@ DEVICE void fetch_part(const Params& p, const Work& work, const Taken& taken, in
   }
   end_copies();
 }
+// Fetches for a part of a tile, or, behind its last one, of the next.
+DEVICE void fetch_for(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next, int part,
+                      unsigned char* slots) {
+  if (part < kParts) {
+    fetch_part(p, work, taken, part, true, slots);
+  } else {
+    fetch_part(p, work, next, part - kParts, has_next, slots);
+  }
+}
+#if kPairs
+#define kResultStride (kPart + 8)
+#define kPairsOfRow (kPart / 8)
+// The place of a thread's slots among those of its warp, by the row and the column of its pack: pairs of all lanes are
+// found in other banks.
+DEVICE int slot_of(int row, int pack) { return (row * kPairsOfRow + (pack ^ row / 2 % 4)) * 16; }
+DEVICE unsigned char* own_slots(unsigned char* memory) {
+  const int lane = (int)thread_index() % 32;
+  return memory + ((int)thread_index() - lane) * 16 + slot_of(lane / kPairsOfRow, lane % kPairsOfRow);
+}
+// Operands of the pairs of a part, where there are none those of others.
+DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands (*operands)[kPairsOfRow]) {
+  const int lane = (int)thread_index() % 32;
+  const int m = taken.row - lane / kPairsOfRow + lane / 4 + part / (kColumns / kPart) * 64;
+  const int n = taken.column - lane % kPairsOfRow * kTaken + part % (kColumns / kPart) * kPart + lane % 4 * 2;
+#pragma unroll
+  for (int half = 0; half < 2; ++half) {
+    const int row = row_of(work, taken.item, m + half * 8 < work.rows ? m + half * 8 : 0);
+#pragma unroll
+    for (int c = 0; c < kPairsOfRow; ++c) operands[half][c] = operands_of(p, row, n + c * 8 < work.columns ? n + c * 8 : 0);
+  }
+}
+// Finishes the sums of the thread, and fetches for the next tile.
+DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next,
+                       const Sums& sums, float* memory, unsigned char* slots) {
+  const int lane = (int)thread_index() % 32;
+  Result* const own = (Result*)memory;
+  const unsigned char* const first_slot = slots - slot_of(lane / kPairsOfRow, lane % kPairsOfRow) + lane % 4 * 4;
+  Operands operands[2][kPairsOfRow];
+  read_operands(p, work, taken, 0, operands);
+#pragma unroll
+  for (int part = 0; part < kParts; ++part) {
+    const float* const given = sums.of[part / (kColumns / kPart)] + part % (kColumns / kPart) * kPart / 2;
+    if (kSlots > 0) wait_copies<kRing - 1>();
+    meet_warp();
+    Operands later[2][kPairsOfRow];
+    if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int c = 0; c < kPairsOfRow; ++c) {
+        const float* const two = given + c * 4 + half * 2;
+        const Pack<Result, 2> made = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c],
+                                              first_slot + part % kRing * kMine * kSlots * kSlotStride +
+                                                  half * kSlots * kSlotStride + slot_of(lane / 4, c));
+        *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made;
+      }
+    }
+    meet_warp();
+    for_mine(work, taken, part, [&](int i, int m, int n) {
+      const int row = lane / kPairsOfRow + i * kRowsOfPack;
+      const Result* const pack = own + row * kResultStride + lane % kPairsOfRow * kTaken;
+      write(p, row_of(work, taken.item, m), n, *(const Pack<Result, kTaken>*)pack);
+    });
+#pragma unroll
+    for (int each = 0; each < 2 * kPairsOfRow; ++each) {
+      operands[each / kPairsOfRow][each % kPairsOfRow] = later[each / kPairsOfRow][each % kPairsOfRow];
+    }
+    fetch_for(p, work, taken, next, has_next, part + kRing, slots);
+  }
+}
+#else
+DEVICE unsigned char* own_slots(unsigned char* memory) { return memory + (int)thread_index() * 16; }
 DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands* operands) {
   for_mine(work, taken, part, [&](int i, int m, int n) { operands[i] = operands_of(p, row_of(work, taken.item, m), n); });
 }
@@ -66,13 +139,10 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
     for_mine(work, taken, part, [&](int i, int m, int n) { finish(p, made[i], operands[i], slots_of(slots, part, i)); });
 #pragma unroll
     for (int i = 0; i < kMine; ++i) operands[i] = later[i];
-    if (part + kRing < kParts) {
-      fetch_part(p, work, taken, part + kRing, true, slots);
-    } else {
-      fetch_part(p, work, next, part + kRing - kParts, has_next, slots);
-    }
+    fetch_for(p, work, taken, next, has_next, part + kRing, slots);
   }
 }
+#endif
 
 // A group that is apart does not see the stages of the other's tile.
 DEVICE void skip_tile(const Work& work, Turn& turn) {
@@ -100,7 +170,7 @@ STREAM_KERNEL {
 #if kSharesRegisters
     take_registers();
 #endif
-    unsigned char* const slots = memory + kSlotPlace + (int)thread_index() * 16;
+    unsigned char* const slots = own_slots(memory + kSlotPlace);
     const int turns = kIsApart ? 2 * tile_turns() : tile_turns(), tiles = tile_count(work);
     Turn turn = {0, 0};
     uint32 permitted = 1;  // the parity of what permits the next product; the first group begins

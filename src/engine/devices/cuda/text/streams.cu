@@ -1,12 +1,11 @@
 // Products of tiles whose operands one thread moves into shared memory, by maps of them, and convolutions over pictures
-// with channels last as such products (sm_90a). Given by the writer: T; kRows, kColumns; kBlocks of 64 rows for
+// with channels last as such products (sm_90a). Given by the writer: T, and kStep elements of the depth in rows of 128 bytes; kRows, kColumns; kBlocks of 64 rows for
 // each group of four warps; kStages; kSplits, blocks of a cluster that share the depth; kIsLong: blocks take tiles in
 // turns; kIsApart: each group has tiles of its own; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
 // `multiply_group(sums, left, right, adds)`, which makes, or adds, the product of 64 rows over 32 bytes of the depth;
 // `Work` and `work_of(p)`; `row_of(work, item, m)`, the row among those of all items, and `operands_of` and `finish` for
 // it; stream_clusters.cu and stream_turns.cu are the kernels: the one is given kMostEarly, packs of operands that a thread
 // reads before it needs them, the other `fetch`, kSlots of a pack, kRing parts that are fetched ahead.
-#define kStep 64  // elements of the depth, in rows of 128 bytes
 #define kSharing (kRows / 64 / kBlocks)  // groups of four warps that share a tile
 #define kGroups (kIsApart ? 2 : kSharing)
 #define kConsumers (128 * kGroups)

@@ -97,10 +97,11 @@ std::vector<TileShape> shapes_of(const TileProduct& product, int tf32_products, 
 
 std::vector<TileShape> tile_shapes(const TileProduct& product, FloatProducts permitted, const Card& card) {
   const int processors = card.multiprocessors();
-  std::vector<TileShape> streamed = stream_shapes(product, card);
+  const int tf32 = permitted == FloatProducts::tf32 && is_float(product) ? 1 : 0;
+  std::vector<TileShape> streamed = stream_shapes(product, tf32 != 0, card);
   if (!streamed.empty()) {
     const size_t tried = std::min(streamed.size(), kMostForms);
-    streamed.insert(streamed.begin() + static_cast<ptrdiff_t>(tried), shapes_of(product, 0, processors).front());
+    streamed.insert(streamed.begin() + static_cast<ptrdiff_t>(tried), shapes_of(product, tf32, processors).front());
     return streamed;
   }
   if (!is_float(product) || permitted == FloatProducts::exact) return shapes_of(product, 0, processors);

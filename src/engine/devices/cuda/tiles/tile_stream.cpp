@@ -12,16 +12,16 @@
 namespace assay::engine::cuda {
 namespace {
 
-constexpr int64_t kStep = 64;       // elements of the depth
-constexpr int64_t kRowBytes = 128;  // of a step
+constexpr int64_t kRowBytes = 128;  // of a step of the depth
 constexpr int64_t kGroupRows = 64;  // of four warps
 constexpr int64_t kMostStages = 8;
 constexpr int64_t kBarrierBytes = (2 * kMostStages + 2) * 8;
 constexpr int64_t kOwnBytes = int64_t{16} * 40 * 4;  // of a warp: 16 rows of a part of the columns
 
 int64_t channels_of(const ConvGeometry& g) { return g.channels / g.groups; }
+int64_t step_of(const TileProduct& product) { return kRowBytes / bytes_of(product); }
 int64_t steps_of(const TileProduct& product) {
-  const auto steps = [](int64_t depth) { return (depth + kStep - 1) / kStep; };
+  const auto steps = [&](int64_t depth) { return (depth + step_of(product) - 1) / step_of(product); };
   if (!product.windows) return steps(product.depth);
   const ConvGeometry& g = *product.windows;
   return g.kernel_height * g.kernel_width * steps(channels_of(g));
@@ -54,16 +54,21 @@ class StreamWriter {
     const int64_t blocks = row_tiles() * column_tiles() * product_.item_count() * shape_.splits;
     launch.begins_early = shape_.is_long || blocks <= programs.card().multiprocessors();
     const std::string work = work_text(launch);
-    const std::string finish = shape_.is_long ? slotted_finish_text(site_, launch, product_.columns)
-                                              : row_finish_text(site_, launch, product_.columns);
-    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + work + finish +
-                                  multiply_text() + std::string(streams_text()) +
+    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + work +
+                                  finish(launch) + multiply_text() + std::string(streams_text()) +
                                   std::string(shape_.is_long ? stream_turns_text() : stream_clusters_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
 
  private:
+  std::string finish(Launch& launch) const {
+    if (!shape_.is_long) return row_finish_text(site_, launch, product_.columns);
+    return pairs() ? paired_finish_text(site_, launch, product_.columns)
+                   : slotted_finish_text(site_, launch, product_.columns);
+  }
+  // Sums of the same thread are finished two by two, and results exchanged.
+  bool pairs() const { return shape_.columns % 32 == 0 && site_.can_pair(product_.columns); }
   int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
   int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
   // Groups of four warps, and those that share a tile; one of more rows has more for each.
@@ -113,13 +118,13 @@ class StreamWriter {
     if (!product_.windows) {
       made.map.dims = {product_.depth, product_.rows, left_items()};
       made.map.strides = {product_.left.along, item_stride(product_.left, product_.rows)};
-      made.map.box = {kStep, shape_.rows, 1};
+      made.map.box = {step_of(product_), shape_.rows, 1};
       return made;
     }
     const ConvGeometry& g = *product_.windows;
     made.map.dims = {g.channels, g.width, g.height, g.batch};
     made.map.strides = {product_.pixel, g.width * product_.pixel, g.height * g.width * product_.pixel};
-    made.map.box = {kStep, shape_.rows};
+    made.map.box = {step_of(product_), shape_.rows};
     made.map.windows = {static_cast<int>(g.pad_left),
                         static_cast<int>(g.pad_top),
                         static_cast<int>(g.stride_x),
@@ -134,11 +139,11 @@ class StreamWriter {
       const int64_t channels = channels_of(*product_.windows);
       made.map.dims = {channels, product_.depth / channels, product_.columns * product_.item_count()};
       made.map.strides = {channels, product_.right.along};
-      made.map.box = {kStep, 1, shape_.columns};
+      made.map.box = {step_of(product_), 1, shape_.columns};
     } else {
       made.map.dims = {product_.depth, product_.columns, right_items()};
       made.map.strides = {product_.right.along, item_stride(product_.right, product_.columns)};
-      made.map.box = {kStep, shape_.columns, 1};
+      made.map.box = {step_of(product_), shape_.columns, 1};
     }
     return made;
   }
@@ -154,6 +159,7 @@ class StreamWriter {
   std::string settings_text() const {
     std::string made = fmt::format("typedef {} T;\n", element_type(product_.type));
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
+    set("kStep", step_of(product_));
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
     set("kBlocks", shape_.rows / kGroupRows / sharing());
@@ -165,6 +171,7 @@ class StreamWriter {
     set("kResident", resident());
     set("kIsLong", shape_.is_long ? 1 : 0);
     if (shape_.is_long) {
+      set("kPairs", pairs() ? 1 : 0);
       set("kSlots", slots());
       set("kRing", ring());
       set("kSlotStride", slot_stride());
@@ -216,7 +223,8 @@ class StreamWriter {
 
   // `multiply_group(sums, left, right, adds)`.
   std::string multiply_text() const {
-    const std::string_view type = product_.type == tensor::DType::float16 ? "f16" : "bf16";
+    const bool is_tf32 = product_.type == tensor::DType::float32;
+    const std::string_view type = is_tf32 ? "tf32" : product_.type == tensor::DType::float16 ? "f16" : "bf16";
     const int sums = shape_.columns / 2;
     std::string places, bound;
     for (int i = 0; i < sums; ++i) {
@@ -227,9 +235,9 @@ class StreamWriter {
         "DEVICE void multiply_group(float* sums, Operand left, Operand right, bool adds) {{\n"
         "#ifdef ASSAY_HOST_MACHINE\n  multiply_group(sums, kColumns, left, right, adds, (const T*)nullptr);\n#else\n"
         "  asm volatile(\"{{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %{5}, 0;\\n\\t\"\n"
-        "      \"wgmma.mma_async.sync.aligned.m64n{0}k16.f32.{1}.{1} {{{2}}}, %{3}, %{4}, p, 1, 1, 0, 0;\\n\\t}}\"\n"
+        "      \"wgmma.mma_async.sync.aligned.m64n{0}k{7}.f32.{1}.{1} {{{2}}}, %{3}, %{4}, p, 1, 1{8};\\n\\t}}\"\n"
         "      : {6}\n      : \"l\"(left), \"l\"(right), \"r\"(adds ? 1 : 0));\n#endif\n}}\n",
-        shape_.columns, type, places, sums, sums + 1, sums + 2, bound);
+        shape_.columns, type, places, sums, sums + 1, sums + 2, bound, step_of(product_) / 4, is_tf32 ? "" : ", 0, 0");
   }
 
   const TileProduct& product_;
@@ -254,14 +262,15 @@ bool goes_on(const TileOperand& operand) {
   return operand.along > 0 && std::ranges::all_of(operand.items, [](int64_t stride) { return stride >= 0; });
 }
 
-bool can_stream(const TileProduct& product) {
-  constexpr int64_t kLeastChannels = 24;  // with fewer, most of a step would be zeros
+bool can_stream(const TileProduct& product, bool permits_tf32) {
+  const int64_t step = step_of(product), least_channels = step * 3 / 8;  // with fewer, most of a step would be zeros
   const bool lies_well = left_packs(product) && packs(product, product.right) && product.items.size() <= 1;
-  if (!is_half(product.type) || product.codes || !lies_well) return false;
-  if (!product.windows) return product.depth >= kStep / 2 && goes_on(product.left) && goes_on(product.right);
+  const bool is_multiplied = is_half(product.type) || (is_float(product) && permits_tf32);
+  if (!is_multiplied || product.codes || !lies_well) return false;
+  if (!product.windows) return product.depth >= step / 2 && goes_on(product.left) && goes_on(product.right);
   const int64_t channels = channels_of(*product.windows);
-  const bool is_whole = channels % kStep == 0;
-  return (is_whole || (product.windows->groups == 1 && channels >= kLeastChannels)) && can_map(*product.windows);
+  const bool is_whole = channels % step == 0;
+  return (is_whole || (product.windows->groups == 1 && channels >= least_channels)) && can_map(*product.windows);
 }
 
 struct Form {
@@ -299,9 +308,9 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
 
 }  // namespace
 
-std::vector<TileShape> stream_shapes(const TileProduct& product, const Card& card) {
+std::vector<TileShape> stream_shapes(const TileProduct& product, bool permits_tf32, const Card& card) {
   constexpr int kStreams = 90;  // the capability that has them
-  if (card.capability() != kStreams || !can_stream(product)) return {};
+  if (card.capability() != kStreams || !can_stream(product, permits_tf32)) return {};
   std::vector<TileShape> shapes;
   for (const Form& form : kLongForms) {
     shapes.push_back(
