@@ -79,6 +79,11 @@ TEST(CardSequences, AttentionOperatorsOfHalves) {
       "float16[2,2,4,8] pv) => (float16[2,6,5,8] y, float16[2,2,7,8] nk, float16[2,2,7,8] nv) { "
       "y, nk, nv = Attention<is_causal = 1>(q, k, v, m, pk, pv) }",
       {"attention.rows"}, 5e-3);
+  // Eight heads share a cache, of which one copies.
+  check(
+      "g (float16[1,16,1,8] q, float16[1,2,1,8] k, float16[1,2,1,8] v, float16[1,2,4,8] pk, float16[1,2,4,8] pv) => "
+      "(float16[1,16,1,8] y, float16[1,2,5,8] nk, float16[1,2,5,8] nv) { y, nk, nv = Attention(q, k, v, , pk, pv) }",
+      {"attention.rows"}, 5e-3);
   check(
       "g (float16[2,5,48] q, float16[2,3,48] k, float16[2,3,48] v) => (float16[2,5,48] y) { "
       "y = com.microsoft.MultiHeadAttention<num_heads = 6>(q, k, v) }",

@@ -65,9 +65,7 @@ class AttentionWriter {
     launches.all.push_back(writer_.finish(programs, static_cast<unsigned>(warps * kWarpLanes),
                                           blocks_for(queries, static_cast<unsigned>(warps * kWarpLanes / lanes)),
                                           attention_text()));
-    keep(programs, g_.k_cache, g_.k, g_.depth, launches);
-    keep(programs, g_.v_cache, g_.v, g_.width, launches);
-    return launches;
+    return keeps(programs, launches) ? std::move(launches) : Launches();
   }
 
   // Queries and keys in tiles, on tensor cores.
@@ -104,9 +102,7 @@ class AttentionWriter {
     writer_.divisor("kTiles", tiles_of(queries));
     add_places();
     launches.all.push_back(writer_.finish(programs, kWarps * 32, items() * tiles_of(queries), attention_tiles_text()));
-    keep(programs, g_.k_cache, g_.k, g_.depth, launches);
-    keep(programs, g_.v_cache, g_.v, g_.width, launches);
-    return launches;
+    return keeps(programs, launches) ? std::move(launches) : Launches();
   }
 
  private:
@@ -186,19 +182,31 @@ class AttentionWriter {
     writer_.constant("kZeroesNoNumber", g_.zeroes_no_number ? 1 : 0);
   }
 
-  // Copies the past and what is new behind it into the result that keeps both.
-  void keep(Programs& programs, const AttentionCache& cache, const Matrices& added, int64_t width,
-            Launches& launches) const {
+  // Copies the pasts, and what is new behind them, into the results that keep both. False: there are too many elements.
+  bool keeps(Programs& programs, Launches& launches) const {
+    std::vector<ElementResult> copies;
+    add_copies(g_.k_cache, g_.k, g_.depth, copies);
+    add_copies(g_.v_cache, g_.v, g_.width, copies);
+    if (copies.empty()) return true;
+    std::optional<Launch> launch = element_launch(programs, copies);
+    if (launch) launches.all.push_back(std::move(*launch));
+    return launch.has_value();
+  }
+
+  void add_copies(const AttentionCache& cache, const Matrices& added, int64_t width,
+                  std::vector<ElementResult>& copies) const {
     if (!cache.kept.exist()) return;
     const int64_t past = cache.past.exist() ? cache.past_rows : 0;
     const ElementText copy{.inputs = {0}, .statements = "    const float made = x0;\n", .numbers = {}};
     const auto add_copy = [&](const Matrices& from, int64_t rows, int64_t first) {
       if (!from.exist() || rows == 0) return;
-      const TensorDesc source = stacked(from, rows, width), target = stacked(cache.kept, rows, width);
+      TensorDesc source = stacked(from, rows, width), target = stacked(cache.kept, rows, width);
+      for (size_t i = 0; i < g_.items.size(); ++i) {  // of heads that share a cache, one copies
+        if (cache.kept.items[i] == 0) source.dims[i] = target.dims[i] = 1;
+      }
       Pointer to = pointer_of(cache.kept);
       to.offset = first * cache.kept.row * tensor::bit_width(target.dtype) / 8;
-      std::optional<Launch> launch = element_launch(programs, copy, {{pointer_of(from), source}}, {to, target});
-      if (launch) launches.all.push_back(std::move(*launch));
+      copies.push_back({copy, {{pointer_of(from), source}}, {to, target}});
     };
     add_copy(cache.past, past, 0);
     add_copy(added, g_.keys - past, past);
