@@ -1,15 +1,17 @@
 """The engine on a card beside PyTorch on the same card, in one run: networks of torchvision and of text with random
 weights, with inputs and outputs on the card on both sides.
 
-    gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--rounds N] [--report FILE]
+    gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--rounds N] [--folder FOLDER]
+           [--report FILE]
 
 ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
 is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
 makes it, which takes minutes. --type: float16, tf32 or float32, of both sides; int4: weights of four bits in blocks of 32,
-beside PyTorch's own products of such weights. Needs torch, torchvision and onnx.
+beside PyTorch's own products of such weights. --folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
 """
 
 import argparse
+import contextlib
 import json
 import pathlib
 import subprocess
@@ -49,10 +51,14 @@ class Borders(torch.nn.Module):
 
 
 def exported(name, batch, kind, folder):
+    has_halves = kind in ("float16", "int4")
+    path = folder / f"{name}_b{batch}{'' if has_halves else '_float32'}.onnx"
+    if path.exists():
+        return path
     model, inputs = made(name, batch)
-    if kind in ("float16", "int4"):
+    if has_halves:
         model, inputs = Borders(model), tuple(x.half() if x.is_floating_point() else x for x in inputs)
-    path = folder / f"{name}_b{batch}.onnx"
+    folder.mkdir(parents=True, exist_ok=True)
     torch.onnx.export(model, inputs, str(path), opset_version=17, dynamo=False)
     return path
 
@@ -163,6 +169,7 @@ def main():
     parser.add_argument("--compile", nargs="*", default=[])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=FLAGS, default="float16")
+    parser.add_argument("--folder", type=pathlib.Path)
     parser.add_argument("--report", type=pathlib.Path)
     options = parser.parse_args()
     lines = [f"{torch.cuda.get_device_name()}, PyTorch {torch.__version__}, {options.type}, least times",
@@ -170,7 +177,7 @@ def main():
     logs = {"torch": 0.0, "torch.compile": 0.0}
     counts = dict.fromkeys(logs, 0)
     print("\n".join(lines), flush=True)
-    with tempfile.TemporaryDirectory() as folder:
+    with contextlib.nullcontext(options.folder) if options.folder else tempfile.TemporaryDirectory() as folder:
         for name in options.models:
             try:
                 engine, rivals = measured(name, options, pathlib.Path(folder))

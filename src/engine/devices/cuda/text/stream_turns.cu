@@ -83,15 +83,21 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
     meet_warp();
     Operands later[2][kPairsOfRow];
     if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
+    Pack<Result, 2> made[2][kPairsOfRow];  // before any is written: reads of slots would wait for that
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int c = 0; c < kPairsOfRow; ++c) {
         const float* const two = given + c * 4 + half * 2;
-        const Pack<Result, 2> made = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c],
-                                              first_slot + part % kRing * kMine * kSlots * kSlotStride +
-                                                  half * kSlots * kSlotStride + slot_of(lane / 4, c));
-        *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made;
+        made[half][c] = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c],
+                                 first_slot + (part % kRing * kMine + half) * kSlots * kSlotStride + slot_of(lane / 4, c));
+      }
+    }
+#pragma unroll
+    for (int half = 0; half < 2; ++half) {
+#pragma unroll
+      for (int c = 0; c < kPairsOfRow; ++c) {
+        *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made[half][c];
       }
     }
     meet_warp();
