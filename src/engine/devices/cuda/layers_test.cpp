@@ -190,8 +190,7 @@ TEST_P(Streams, Windows) {
 
 INSTANTIATE_TEST_SUITE_P(CardLayers, Streams,
                          testing::Values("streams:64x32/1", "streams:64x64/4", "streams:128x64/2", "turns:128x64/1",
-                                         "turns:128x256/1", "turns:128x192/1", "apart:128x128/1", "apart:64x256/1",
-                                         "apart:2x128x128/1", "turns:2x128x256/1"));
+                                         "turns:128x256/1", "turns:128x192/1", "apart:128x128/1", "apart:64x256/1"));
 
 // An operand whose address maps refuse is copied first.
 TEST(CardLayers, StreamsOfWhatLiesUnevenly) {

@@ -205,24 +205,6 @@ DEVICE void move_windows(void* to, const Map* map, uint64* barrier, int channel,
       "l"(map), "r"(shared_address(barrier)), "r"(channel), "r"(x), "r"(y), "r"(image), "h"((uint16)right), "h"((uint16)down)
       : "memory");
 }
-// The same into both blocks of a cluster, at the same places, whose barriers get the bytes.
-DEVICE void move_box_to_both(void* to, const Map* map, uint64* barrier, int x, int y, int z) {
-  asm volatile(
-      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, {%3, "
-      "%4, %5}], [%2], %6;" ::"r"(shared_address(to)),
-      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "h"((uint16)3)
-      : "memory");
-}
-DEVICE void arrive_at_both(uint64* barrier) {
-#pragma unroll
-  for (int block = 0; block < 2; ++block) {
-    asm volatile(
-        "{\n\t.reg .b32 a;\n\tmapa.shared::cluster.u32 a, %0, %1;\n\t"
-        "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [a];\n\t}" ::"r"(shared_address(barrier)),
-        "r"(block)
-        : "memory");
-  }
-}
 // All threads of a cluster's blocks meet: what they wrote before they arrived is seen by those that waited.
 DEVICE void arrive_at_cluster() { asm volatile("barrier.cluster.arrive.release;" ::: "memory"); }
 DEVICE void wait_for_cluster() { asm volatile("barrier.cluster.wait.acquire;" ::: "memory"); }

@@ -203,8 +203,4 @@ STREAM_KERNEL {
       if (kIsApart) skip_tile(work, turn);
     }
   }
-#if kSharers > 1
-  arrive_at_cluster();  // nothing is on its way to a block that has ended
-  wait_for_cluster();
-#endif
 }

@@ -1,13 +1,11 @@
 // Products of tiles whose operands one thread moves into shared memory, by maps of them, and convolutions over pictures
-// with channels last as such products (sm_90a). Given by the writer: T, and kStep elements of the depth in rows of 128
-// bytes; kRows, kColumns; kBlocks of 64 rows for each group of four warps; kStages; kSplits, blocks of a cluster that share
-// the depth; kIsLong: blocks take tiles in turns; kIsApart: each group has tiles of its own; kSharers: 2 if the blocks of a
-// cluster take tiles below each other, of whose columns each moves its half to both; kIsWindow, of kTapsX columns;
-// kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant; `multiply_group(sums, left, right, adds)`,
-// which makes, or adds, the product of 64 rows over 32 bytes of the depth; `Work` and `work_of(p)`; `row_of(work, item, m)`,
-// the row among those of all items, and `operands_of` and `finish` for it; stream_clusters.cu and stream_turns.cu are the
-// kernels: the one is given kMostEarly, packs of operands that a thread reads before it needs them, the other `fetch`,
-// kSlots of a pack, kRing parts that are fetched ahead.
+// with channels last as such products (sm_90a). Given by the writer: T, and kStep elements of the depth in rows of 128 bytes; kRows, kColumns; kBlocks of 64 rows for
+// each group of four warps; kStages; kSplits, blocks of a cluster that share the depth; kIsLong: blocks take tiles in
+// turns; kIsApart: each group has tiles of its own; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
+// `multiply_group(sums, left, right, adds)`, which makes, or adds, the product of 64 rows over 32 bytes of the depth;
+// `Work` and `work_of(p)`; `row_of(work, item, m)`, the row among those of all items, and `operands_of` and `finish` for
+// it; stream_clusters.cu and stream_turns.cu are the kernels: the one is given kMostEarly, packs of operands that a thread
+// reads before it needs them, the other `fetch`, kSlots of a pack, kRing parts that are fetched ahead.
 #define kSharing (kRows / 64 / kBlocks)  // groups of four warps that share a tile
 #define kGroups (kIsApart ? 2 : kSharing)
 #define kConsumers (128 * kGroups)
@@ -73,14 +71,11 @@ DEVICE Corner corner_of(const Work& work, int row) {
 }
 
 DEVICE void move_right(const Params& p, const Work& work, const Tile& tile, const Step& step, const Stages& stages, int stage) {
-  unsigned char* const to = stages.first + stage * kStageBytes + kRows * 128;
-  const int first = kSharers > 1 ? (int)block_z() % kSharers * (kColumns / kSharers) : 0;  // of the columns
-  const int column = tile.column + first;
-  const int y = kIsWindow ? step.tap : column, z = kIsWindow ? tile.item * work.columns + column : kRightItems * tile.item;
-  if (kSharers > 1) {
-    move_box_to_both(to + first * 128, p.maps + 1, stages.full + stage, step.first, y, z);
+  void* const to = stages.first + stage * kStageBytes + kRows * 128;
+  if (kIsWindow) {
+    move_box(to, p.maps + 1, stages.full + stage, step.first, step.tap, tile.item * work.columns + tile.column);
   } else {
-    move_box(to, p.maps + 1, stages.full + stage, step.first, y, z);
+    move_box(to, p.maps + 1, stages.full + stage, step.first, tile.column, kRightItems * tile.item);
   }
 }
 DEVICE void move_left(const Params& p, const Work& work, const Tile& tile, const Corner& corner, const Step& step,
@@ -114,7 +109,7 @@ DEVICE Tile tile_at(const Work& work, int number) {
   const int of_group = kTogether * work.column_tiles, group = in_item / of_group, in_group = in_item - group * of_group;
   const int left = work.row_tiles - group * kTogether, height = left < kTogether ? left : kTogether;
   const int column = in_group / height, row = in_group - column * height;
-  return {item, ((group * kTogether + row) * kSharers + (int)block_z() % kSharers) * kRows, column * kColumns};
+  return {item, (group * kTogether + row) * kRows, column * kColumns};
 }
 DEVICE int first_tile() { return (int)block_x(); }
 DEVICE int tile_turns() { return (int)blocks_x(); }
@@ -127,23 +122,23 @@ DEVICE int first_tile() { return 0; }
 DEVICE int tile_turns() { return 1; }
 #endif
 
-DEVICE void start_barriers(const Params& p, const Stages& stages) {
-#pragma unroll 1
-  for (int stage = 0; stage < kStages; ++stage) {
-    start_barrier(stages.full + stage, 1);
-    start_barrier(stages.empty + stage, 4 * kSharing * kSharers);
-  }
-  if (kIsApart) {
-    start_barrier(stages.permitted, 4);
-    start_barrier(stages.permitted + 1, 4);
-  }
-  show_barriers();
-  prepare_map(p.maps);
-}
 // Begins with the weights of the first tile: they are there before the launch before has ended. All lanes of the warp
 // that moves walk together, and one of them acts.
 DEVICE void begin_moving(const Params& p, const Work& work, const Stages& stages, bool acts) {
-  if (!kRightIsConstant || first_tile() >= tile_count(work)) return;
+  if (acts) {
+#pragma unroll 1
+    for (int stage = 0; stage < kStages; ++stage) {
+      start_barrier(stages.full + stage, 1);
+      start_barrier(stages.empty + stage, 4 * kSharing);
+    }
+    if (kIsApart) {
+      start_barrier(stages.permitted, 4);
+      start_barrier(stages.permitted + 1, 4);
+    }
+    show_barriers();
+    prepare_map(p.maps);
+  }
+  if (!kRightIsConstant) return;
   const Span span = span_of(work);
   const Tile tile = tile_at(work, first_tile());
   Step step = step_at(work, span.begin);
@@ -163,7 +158,7 @@ DEVICE void move_all(const Params& p, const Work& work, const Stages& stages, bo
 #pragma unroll 1
   for (int number = first_tile(); number < tile_count(work); number += tile_turns()) {
     const Tile tile = tile_at(work, number);
-    const Corner corner = corner_of(work, tile.row < work.rows ? tile.row : 0);  // one below another may have no rows
+    const Corner corner = corner_of(work, tile.row);
     Step step = step_at(work, span.begin);
 #pragma unroll 1
     for (int i = span.begin; i < span.end; ++i) {
@@ -183,8 +178,6 @@ DEVICE void move_all(const Params& p, const Work& work, const Stages& stages, bo
   }
 }
 
-// Tells those that fill a stage that it was read.
-DEVICE void give_back(uint64* empty) { kSharers > 1 ? arrive_at_both(empty) : arrive(empty); }
 // Makes the products of all steps; each stage is given back once it was read. What sums were is never read: a product
 // that waits for them would wait for all before.
 DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& sums) {
@@ -207,7 +200,7 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
     }
     end_products();
     wait_products<1>();
-    if (before >= 0 && thread_index() % 32 == 0) give_back(stages.empty + before);
+    if (before >= 0 && thread_index() % 32 == 0) arrive(stages.empty + before);
     before = turn.stage;
     next_turn(turn);
   }
@@ -215,7 +208,7 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
   const int other = warp_index() < 4 ? 1 : 0;
   if (kIsApart && thread_index() % 32 == 0) arrive(stages.permitted + other);
   wait_products<0>();
-  if (thread_index() % 32 == 0) give_back(stages.empty + before);
+  if (thread_index() % 32 == 0) arrive(stages.empty + before);
 }
 
 // The place of a sum among rows of memory: threads that write neighbouring rows, or read neighbouring packs, find them in
@@ -249,8 +242,8 @@ DEVICE Pack<float, kTaken> sums_at(const float* sums, int stride, int row, int c
 }
 DEVICE bool is_result(const Work& work, int m, int n) { return m < work.rows && n < work.columns; }
 
-#if kSplits > 1 || kSharers > 1
-#define STREAM_KERNEL CLUSTER_KERNEL(kThreads, kResident, kSplits * kSharers)
+#if kSplits > 1
+#define STREAM_KERNEL CLUSTER_KERNEL(kThreads, kResident, kSplits)
 #else
 #define STREAM_KERNEL RESIDENT_KERNEL(kThreads, kResident)
 #endif
@@ -265,11 +258,6 @@ DEVICE Role begin_role(const Params& p, const Work& work, const Stages& stages) 
   role.multiplies = warp_index() < kConsumers / 32;
   role.moves = warp_index() == kConsumers / 32;
   role.acts = role.moves && is_elected();
-  if (role.acts) start_barriers(p, stages);
-#if kSharers > 1
-  arrive_at_cluster();
-  wait_for_cluster();
-#endif
   if (role.moves) begin_moving(p, work, stages, role.acts);
 #if kSplits > 1
   arrive_at_cluster();

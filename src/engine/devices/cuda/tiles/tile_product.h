@@ -12,7 +12,6 @@ struct TileShape {
   int warp_rows = 2, warp_columns = 2;  // warps
   int splits = 1;                       // parts of the depth, each by a block
   int tf32_products = 0;                // of float32: 1 rounds it to eleven bits, 3 keep 22; 0: exactly
-  int sharers = 1;                      // streamed: blocks below each other that share what each moves of the columns
   bool is_streamed = false;             // by groups of four warps, one thread moves the operands (sm_90a)
   bool is_long = false;                 // blocks of such take tiles in turns
   bool is_apart = false;                // each group its own

@@ -43,9 +43,9 @@ class StreamWriter {
     launch.threads = static_cast<unsigned>(consumers() + movers());
     launch.shared_bytes = static_cast<unsigned>(shared_bytes());
     if (shape_.is_long) {
-      const int64_t fitting = int64_t{programs.card().multiprocessors()} * resident() / shape_.sharers;
+      const int64_t fitting = int64_t{programs.card().multiprocessors()} * resident();
       const int64_t tiles = row_tiles() * column_tiles() * product_.item_count();
-      launch.grid = {static_cast<unsigned>(std::min(tiles, fitting)), 1, static_cast<unsigned>(shape_.sharers)};
+      launch.grid = {static_cast<unsigned>(std::min(tiles, fitting)), 1, 1};
     } else {
       launch.grid = {static_cast<unsigned>(row_tiles()), static_cast<unsigned>(column_tiles()),
                      static_cast<unsigned>(product_.item_count() * shape_.splits)};
@@ -69,8 +69,7 @@ class StreamWriter {
   }
   // Sums of the same thread are finished two by two, and results exchanged.
   bool pairs() const { return shape_.columns % 32 == 0 && site_.can_pair(product_.columns); }
-  // Of blocks that share columns, all together.
-  int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows * shape_.sharers); }
+  int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
   int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
   // Groups of four warps, and those that share a tile; one of more rows has more for each.
   int64_t sharing() const { return shape_.is_apart ? 1 : std::min<int64_t>(shape_.rows / kGroupRows, 2); }
@@ -140,11 +139,11 @@ class StreamWriter {
       const int64_t channels = channels_of(*product_.windows);
       made.map.dims = {channels, product_.depth / channels, product_.columns * product_.item_count()};
       made.map.strides = {channels, product_.right.along};
-      made.map.box = {step_of(product_), 1, shape_.columns / shape_.sharers};
+      made.map.box = {step_of(product_), 1, shape_.columns};
     } else {
       made.map.dims = {product_.depth, product_.columns, right_items()};
       made.map.strides = {product_.right.along, item_stride(product_.right, product_.columns)};
-      made.map.box = {step_of(product_), shape_.columns / shape_.sharers, 1};
+      made.map.box = {step_of(product_), shape_.columns, 1};
     }
     return made;
   }
@@ -169,7 +168,6 @@ class StreamWriter {
     set("kSharesRegisters", shares_registers() ? 1 : 0);
     set("kStages", stages());
     set("kSplits", shape_.splits);
-    set("kSharers", shape_.sharers);
     set("kResident", resident());
     set("kIsLong", shape_.is_long ? 1 : 0);
     if (shape_.is_long) {
@@ -278,11 +276,9 @@ bool can_stream(const TileProduct& product, bool permits_tf32) {
 struct Form {
   int rows, columns;
   bool is_apart = false;
-  int sharers = 1;
 };
-constexpr std::array kLongForms = {Form{128, 256},         Form{128, 192},      Form{128, 64},
-                                   Form{128, 128, true},   Form{64, 256, true}, Form{128, 256, false, 2},
-                                   Form{128, 128, true, 2}};
+constexpr std::array kLongForms = {Form{128, 256}, Form{128, 192}, Form{128, 64}, Form{128, 128, true},
+                                   Form{64, 256, true}};
 constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
 constexpr int kMostSplits = 8;
 
@@ -291,9 +287,8 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   constexpr double kStart = 2900;  // until the first operands are there, and behind the last result
   constexpr double kLate = 800;    // of a launch that cannot begin early
   const auto results = static_cast<double>(shape.rows * shape.columns);
-  const int64_t steps = steps_of(product);
-  const int64_t tiles = tiles_along(product.rows, shape.rows * shape.sharers) * shape.sharers *
-                        tiles_along(product.columns, shape.columns) * product.item_count();
+  const int64_t steps = steps_of(product), tiles = tiles_along(product.rows, shape.rows) *
+                                                   tiles_along(product.columns, shape.columns) * product.item_count();
   const int64_t resident = resident_blocks(shape), blocks = tiles * shape.splits;
   const auto turns = static_cast<double>(tiles_along(blocks, processors * resident));
   if (shape.is_long) {
@@ -318,12 +313,8 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, bool permits_tf
   if (card.capability() != kStreams || !can_stream(product, permits_tf32)) return {};
   std::vector<TileShape> shapes;
   for (const Form& form : kLongForms) {
-    shapes.push_back({.rows = form.rows,
-                      .columns = form.columns,
-                      .sharers = form.sharers,
-                      .is_streamed = true,
-                      .is_long = true,
-                      .is_apart = form.is_apart});
+    shapes.push_back(
+        {.rows = form.rows, .columns = form.columns, .is_streamed = true, .is_long = true, .is_apart = form.is_apart});
   }
   for (const Form& form : kShortForms) {
     for (int splits = 1; splits <= kMostSplits && splits <= steps_of(product); splits *= 2) {

@@ -8,8 +8,7 @@
 namespace assay::engine::cuda {
 namespace {
 
-// The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`;
-// `turns:2x128x256/1`, with the blocks that share columns.
+// The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
 std::string name_of(const TileShape& shape) {
   const std::string_view products = shape.is_apart             ? "apart:"
                                     : shape.is_long            ? "turns:"
@@ -17,8 +16,7 @@ std::string name_of(const TileShape& shape) {
                                     : shape.tf32_products == 0 ? ""
                                     : shape.tf32_products == 1 ? "tf32:"
                                                                : "tf32x3:";
-  const std::string sharers = shape.sharers > 1 ? fmt::format("{}x", shape.sharers) : "";
-  return fmt::format("{}{}{}x{}/{}", products, sharers, shape.rows, shape.columns, shape.splits);
+  return fmt::format("{}{}x{}/{}", products, shape.rows, shape.columns, shape.splits);
 }
 
 // Three products err by 2^-22 each: sums of many are off by more than that anyway.
