@@ -158,7 +158,7 @@ def live(path, builds):
         at_start = free_bytes() if number == 4 else at_start
     lost = at_start - free_bytes()
     assert lost <= 4 << 20, f"{lost} bytes of the card were lost in {builds} builds"
-    print(f"good: {builds} builds and deletions, {lost} bytes lost")
+    print(f"good: {builds} builds and deletions, {lost} bytes lost", flush=True)
     engine = built(trt, model)
     expected = [run_once(engine, engine.create_execution_context(), numpy, seed) for seed in (0, 100)]
     seen = [[], []]

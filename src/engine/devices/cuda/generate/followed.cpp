@@ -40,11 +40,6 @@ std::string halves_text(const ElementSite& site, std::string_view plain, std::st
          "}\n";
 }
 
-std::string fetch_text(const ElementSite& site) {
-  return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
-         site.offsets() + site.fetches() + "}\n";
-}
-
 }  // namespace
 
 std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias) {
@@ -83,23 +78,23 @@ std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t column
   site.use_rows(columns);
   site.use_slots();
   site.add_to(launch);
-  return fetch_text(site) + halves_text(site, "float", ", const unsigned char* slots");
+  return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
+         site.offsets() + site.fetches() + "}\n" + halves_text(site, "float", ", const unsigned char* slots");
 }
 
 std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns) {
   site.use_rows(columns);
-  site.use_slots();
   site.add_to(launch);
-  const std::string whole = fetch_text(site) +
-                            fmt::format(
+  const std::string whole = fmt::format(
                                 "#define kTaken {0}\ntypedef {1} Result;\nDEVICE void write(const Params& p, {2}, "
-                                "const Pack<Result, {0}>& out) {{\n",
+                                "const Pack<Result, {0}>& out) "
+                                "{{\n",
                                 site.pack(), site.result_type(), site.place()) +
                             site.result_offset() + site.store() + "}\n";
   site.use_pairs();
   return whole + operands_text(site) +
-         "DEVICE Pack<Result, 2> finished(const Params& p, const Pack<float, 2>& products, const Operands& operands, "
-         "const unsigned char* slots) {\n" +
+         "DEVICE Pack<Result, 2> finished(const Params& p, const Pack<float, 2>& products, const Operands& operands) "
+         "{\n" +
          site.references("operands") + site.computed("    const float plain = products.e[i];\n") + "  return out;\n}\n";
 }
 

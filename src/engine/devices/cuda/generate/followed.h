@@ -31,8 +31,8 @@ std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns);
 // that are done after wait_copies(); `operands_of(p, row, column)` reads the others, `finish(p, given, operands,
 // slots)` takes all.
 std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t columns);
-// For sites that can pair, in place of `finish`: `finished(p, given, operands, slots)` makes two results of those of
-// two neighbours, and `write(p, row, column, results)` writes a pack.
+// For sites that can pair and need no slots: `operands_of(p, row, column)` and `finished(p, given, operands)` make two
+// results of those of two neighbours, `write(p, row, column, results)` writes a pack.
 std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns);
 
 // True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.

@@ -70,20 +70,18 @@ class AttentionWriter {
 
   // Queries and keys in tiles, on tensor cores.
   Launches write_tiles(Programs& programs) {
-    constexpr int64_t kFewWarps = 4, kManyWarps = 8, kWarpRows = 16, kUsualKeys = 64;
+    constexpr int64_t kWarps = 4, kWarpRows = 16, kUsualKeys = 64;
     const tensor::DType type = desc_of(g_.k).dtype;
-    const int64_t bytes = tensor::bit_width(type) / 8, pad = 16 / bytes, processors = programs.card().multiprocessors();
+    const int64_t bytes = tensor::bit_width(type) / 8, pad = 16 / bytes;
     const auto tiles_of = [&](int64_t queries) { return (g_.rows + queries - 1) / queries; };
-    const auto fills = [&](int64_t warps) { return items() * tiles_of(warps * kWarpRows) >= processors; };
-    // Blocks of many queries read keys less often.
-    const bool has_many = g_.rows > kFewWarps * kWarpRows && fills(kManyWarps), is_large = has_many || fills(kFewWarps);
-    const int64_t warps = has_many ? kManyWarps : kFewWarps, query_warps = is_large ? warps : 1;
+    const bool is_large = items() * tiles_of(kWarps * kWarpRows) >= programs.card().multiprocessors();
+    const int64_t query_warps = is_large ? kWarps : 1;
     const int64_t queries = query_warps * kWarpRows;
     // Few blocks take all keys at once, if these are not too many.
     const bool takes_all = !is_large && g_.keys > kUsualKeys && g_.keys <= 2 * kUsualKeys;
     const int64_t key_tile = takes_all ? 2 * kUsualKeys : kUsualKeys, buffers = g_.keys <= key_tile ? 1 : 2;
     const int64_t elements = (queries + buffers * key_tile) * (g_.depth + pad) + buffers * key_tile * (g_.width + pad);
-    const int64_t joined = warps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
+    const int64_t joined = kWarps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
     const int64_t shared_bytes = std::max(elements * bytes, joined);
     Launches launches;
     if (shared_bytes > programs.card().shared_bytes()) return launches;
@@ -100,10 +98,10 @@ class AttentionWriter {
     writer_.constant("kKeyTile", key_tile);
     writer_.constant("kBuffers", buffers);
     writer_.constant("kPad", pad);
-    writer_.constant("kKeyWarps", warps / query_warps);
+    writer_.constant("kKeyWarps", kWarps / query_warps);
     writer_.divisor("kTiles", tiles_of(queries));
     add_places();
-    launches.all.push_back(writer_.finish(programs, static_cast<unsigned>(warps * 32), items() * tiles_of(queries), attention_tiles_text()));
+    launches.all.push_back(writer_.finish(programs, kWarps * 32, items() * tiles_of(queries), attention_tiles_text()));
     return keeps(programs, launches) ? std::move(launches) : Launches();
   }
 

@@ -1,7 +1,8 @@
 // Blocks take tiles of streams.cu in turns: while the warps that multiply finish one, operands of the next are moved. Both
 // groups share a tile, or, apart, one multiplies while the other finishes. Operands that differ from row to row wait in
-// slots, kRing parts ahead. kPairs: a thread finishes its own sums, two neighbours at once, and results of 16 bits are put
-// together to packs through memory; otherwise sums are, and packs of them finished.
+// slots of the thread that takes them, kRing parts ahead. kPairs, where there are no such: a thread finishes its own sums,
+// two neighbours at once, and results of 16 bits are put together to packs through memory; otherwise sums are, and packs of
+// them finished.
 #define kPart (kColumns % 32 == 0 ? 32 : 16)  // columns that a warp finishes at once
 #define kPartStride (kPart + 8)
 #define kMine ((16 * kPart / kTaken + 31) / 32)  // packs of a thread in them
@@ -31,31 +32,16 @@ DEVICE unsigned char* slots_of(unsigned char* own, int part, int i) {
 }
 // Begins to fill the slots of a part.
 DEVICE void fetch_part(const Params& p, const Work& work, const Taken& taken, int part, bool is_there, unsigned char* own) {
-  if (kSlots == 0) return;
+#if kSlots > 0
   if (is_there) {
     for_mine(work, taken, part, [&](int i, int m, int n) { fetch(p, row_of(work, taken.item, m), n, slots_of(own, part, i)); });
   }
   end_copies();
-}
-// Fetches for a part of a tile, or, behind its last one, of the next.
-DEVICE void fetch_for(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next, int part,
-                      unsigned char* slots) {
-  if (part < kParts) {
-    fetch_part(p, work, taken, part, true, slots);
-  } else {
-    fetch_part(p, work, next, part - kParts, has_next, slots);
-  }
+#endif
 }
 #if kPairs
 #define kResultStride (kPart + 8)
 #define kPairsOfRow (kPart / 8)
-// The place of a thread's slots among those of its warp, by the row and the column of its pack: pairs of all lanes are
-// found in other banks.
-DEVICE int slot_of(int row, int pack) { return (row * kPairsOfRow + (pack ^ row / 2 % 4)) * 16; }
-DEVICE unsigned char* own_slots(unsigned char* memory) {
-  const int lane = (int)thread_index() % 32;
-  return memory + ((int)thread_index() - lane) * 16 + slot_of(lane / kPairsOfRow, lane % kPairsOfRow);
-}
 // Operands of the pairs of a part, where there are none those of others.
 DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands (*operands)[kPairsOfRow]) {
   const int lane = (int)thread_index() % 32;
@@ -68,36 +54,26 @@ DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken,
     for (int c = 0; c < kPairsOfRow; ++c) operands[half][c] = operands_of(p, row, n + c * 8 < work.columns ? n + c * 8 : 0);
   }
 }
-// Finishes the sums of the thread, and fetches for the next tile.
+// Finishes the sums of the thread.
 DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next,
                        const Sums& sums, float* memory, unsigned char* slots) {
   const int lane = (int)thread_index() % 32;
   Result* const own = (Result*)memory;
-  const unsigned char* const first_slot = slots - slot_of(lane / kPairsOfRow, lane % kPairsOfRow) + lane % 4 * 4;
   Operands operands[2][kPairsOfRow];
   read_operands(p, work, taken, 0, operands);
 #pragma unroll
   for (int part = 0; part < kParts; ++part) {
     const float* const given = sums.of[part / (kColumns / kPart)] + part % (kColumns / kPart) * kPart / 2;
-    if (kSlots > 0) wait_copies<kRing - 1>();
-    meet_warp();
     Operands later[2][kPairsOfRow];
     if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
-    Pack<Result, 2> made[2][kPairsOfRow];  // before any is written: reads of slots would wait for that
+    meet_warp();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int c = 0; c < kPairsOfRow; ++c) {
         const float* const two = given + c * 4 + half * 2;
-        made[half][c] = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c],
-                                 first_slot + (part % kRing * kMine + half) * kSlots * kSlotStride + slot_of(lane / 4, c));
-      }
-    }
-#pragma unroll
-    for (int half = 0; half < 2; ++half) {
-#pragma unroll
-      for (int c = 0; c < kPairsOfRow; ++c) {
-        *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made[half][c];
+        const Pack<Result, 2> made = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c]);
+        *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made;
       }
     }
     meet_warp();
@@ -110,11 +86,9 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
     for (int each = 0; each < 2 * kPairsOfRow; ++each) {
       operands[each / kPairsOfRow][each % kPairsOfRow] = later[each / kPairsOfRow][each % kPairsOfRow];
     }
-    fetch_for(p, work, taken, next, has_next, part + kRing, slots);
   }
 }
 #else
-DEVICE unsigned char* own_slots(unsigned char* memory) { return memory + (int)thread_index() * 16; }
 DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands* operands) {
   for_mine(work, taken, part, [&](int i, int m, int n) { operands[i] = operands_of(p, row_of(work, taken.item, m), n); });
 }
@@ -145,7 +119,11 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
     for_mine(work, taken, part, [&](int i, int m, int n) { finish(p, made[i], operands[i], slots_of(slots, part, i)); });
 #pragma unroll
     for (int i = 0; i < kMine; ++i) operands[i] = later[i];
-    fetch_for(p, work, taken, next, has_next, part + kRing, slots);
+    if (part + kRing < kParts) {
+      fetch_part(p, work, taken, part + kRing, true, slots);
+    } else {
+      fetch_part(p, work, next, part + kRing - kParts, has_next, slots);
+    }
   }
 }
 #endif
@@ -176,7 +154,7 @@ STREAM_KERNEL {
 #if kSharesRegisters
     take_registers();
 #endif
-    unsigned char* const slots = own_slots(memory + kSlotPlace);
+    unsigned char* const slots = memory + kSlotPlace + (int)thread_index() * 16;
     const int turns = kIsApart ? 2 * tile_turns() : tile_turns(), tiles = tile_count(work);
     Turn turn = {0, 0};
     uint32 permitted = 1;  // the parity of what permits the next product; the first group begins

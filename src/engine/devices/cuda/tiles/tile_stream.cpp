@@ -67,8 +67,8 @@ class StreamWriter {
     return pairs() ? paired_finish_text(site_, launch, product_.columns)
                    : slotted_finish_text(site_, launch, product_.columns);
   }
-  // Sums of the same thread are finished two by two, and results exchanged.
-  bool pairs() const { return shape_.columns % 32 == 0 && site_.can_pair(product_.columns); }
+  // Sums of the same thread are finished two by two, and results exchanged: quicker where no operand waits in slots.
+  bool pairs() const { return shape_.columns % 32 == 0 && slots() == 0 && site_.can_pair(product_.columns); }
   int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
   int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
   // Groups of four warps, and those that share a tile; one of more rows has more for each.
