@@ -49,19 +49,6 @@ bool is_copied(const CodeForm& form, const ConvGeometry& g) {
          g.channels / g.groups % kWordCodes != 0;
 }
 
-// The geometry of the copy: the parts of pictures that windows reach, with what is added around them. The places of a
-// line of a window are one.
-ConvGeometry copied(const ConvGeometry& g, int64_t joined, int64_t step_y, int64_t step_x) {
-  ConvGeometry copy = g;
-  copy.stride_y = g.stride_y / step_y;
-  copy.stride_x = g.stride_x / step_x;
-  copy.height = (g.out_height - 1) * copy.stride_y + (g.kernel_height - 1) * g.dilation_y + 1;
-  copy.width = (g.out_width - 1) * copy.stride_x + (g.kernel_width - 1) * g.dilation_x + 1;
-  copy.kernel_width = g.kernel_width / joined;
-  copy.pad_top = copy.pad_left = copy.pad_bottom = copy.pad_right = 0;
-  return copy;
-}
-
 }  // namespace
 
 CodeForm CodeForm::of(tensor::DType codes) {
@@ -114,7 +101,7 @@ CodePictures::CodePictures(const CodeForm& form, const ConvGeometry& geometry, s
       joined_(copies_ && geometry.dilation_x == 1 && geometry.groups == 1 ? geometry.kernel_width : 1),
       step_y_(geometry.kernel_height == 1 ? geometry.stride_y : 1),
       step_x_(geometry.kernel_width == 1 ? geometry.stride_x : 1),
-      copy_(copied(geometry, joined_, step_y_, step_x_)),
+      copy_(copied_geometry(geometry, joined_, {step_y_, step_x_})),
       windows_(copies_ ? copy_ : geometry, form.bytes(), padding),
       padding_(padding) {}
 

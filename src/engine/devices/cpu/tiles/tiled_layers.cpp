@@ -3,9 +3,12 @@
 #include <utility>
 
 #include "engine/devices/cpu/forms.h"
+#include "engine/devices/cpu/parts.h"
 #include "engine/devices/cpu/rows/floats.h"
 #include "engine/devices/cpu/tiles/tiled_product.h"
+#include "engine/devices/cpu/tiles/wide_pictures.h"
 #include "engine/devices/cpu/tiles/windows.h"
+#include "engine/devices/cpu/words/word_panels.h"
 #include "engine/layers/convolution.h"
 #include "engine/layers/product_geometry.h"
 
@@ -89,6 +92,27 @@ class ConvolutionKernel final : public PlainKernel {
   TiledProduct product_;
 };
 
+// Convolutions over a copy in which pixels have more channels.
+class WideConvolutionKernel final : public PlainKernel {
+ public:
+  WideConvolutionKernel(WidePictures pictures, TiledProduct product)
+      : pictures_(std::move(pictures)), product_(std::move(product)) {}
+  uint64_t workspace_bytes() const override { return pictures_.workspace_bytes(); }
+
+  void run(const Arguments& arguments) const override {
+    auto* const copy = host<std::byte>(arguments.workspace);
+    pictures_.prepare(host<const std::byte>(arguments.inputs[0]), copy);
+    const auto places = [&](int64_t first, int64_t pixels, const float** out) {
+      pictures_.find(copy, {first, pixels}, out);
+    };
+    product_.run({places, arguments});
+  }
+
+ private:
+  WidePictures pictures_;
+  TiledProduct product_;
+};
+
 // Convolutions with a window of one pixel, or the others.
 class TiledConvolution final : public Implementation {
  public:
@@ -101,21 +125,40 @@ class TiledConvolution final : public Implementation {
     const ConvGeometry& g = source->geometry;
     const int64_t window = g.kernel_height * g.kernel_width;
     if (g.is_transposed || g.groups != 1 || (window == 1) != is_pointwise_) return {};
-    const TiledShape shape{.dtype = source->weights->dtype(),
-                           .rows = g.batch * g.out_height * g.out_width,
-                           .steps = window,
-                           .depth = g.channels,
-                           .columns = g.out_channels,
-                           .step_stride = 1,
-                           .depth_stride = window,
-                           .column_stride = window * g.channels};
+    TiledShape shape{.dtype = source->weights->dtype(),
+                     .rows = g.batch * g.out_height * g.out_width,
+                     .steps = window,
+                     .depth = g.channels,
+                     .columns = g.out_channels,
+                     .step_stride = 1,
+                     .depth_stride = window,
+                     .column_stride = window * g.channels};
+    std::optional<WidePictures> pictures = wide_pictures(g, shape);
     std::optional<TileEpilogue> epilogue = make_tile_epilogue(layer, 1);
     if (!epilogue || !TiledProduct::fits(layer, shape, source->bias)) return {};
-    return std::make_unique<ConvolutionKernel>(
-        *source, TiledProduct(layer, *source->weights, shape, source->bias, std::move(*epilogue)));
+    TiledProduct product(layer, *source->weights, shape, source->bias, std::move(*epilogue));
+    if (pictures) return std::make_unique<WideConvolutionKernel>(std::move(*pictures), std::move(product));
+    return std::make_unique<ConvolutionKernel>(*source, std::move(product));
   }
 
  private:
+  // A copy whose pixels fill words, and whose steps are longer than a few of these; the shape becomes that of its
+  // product.
+  static std::optional<WidePictures> wide_pictures(const ConvGeometry& g, TiledShape& shape) {
+    constexpr int64_t kFewChannels = 8;
+    const int64_t numbers = numbers_of_word(shape.dtype);
+    // Lines of three numbers of float32 are not worth the copy.
+    const bool is_long = g.kernel_width > (numbers == 1 ? 3 : 1) && g.dilation_x == 1;
+    if (g.channels % numbers == 0 && (!is_long || g.channels >= kFewChannels)) return std::nullopt;
+    const int64_t channels = rounded_up(g.channels, numbers);
+    WidePictures pictures(g, channels, float_bytes(shape.dtype));
+    shape.joined = pictures.joined();
+    shape.zeros = channels - g.channels;
+    shape.steps /= shape.joined;
+    shape.depth = channels * shape.joined;
+    return pictures;
+  }
+
   bool is_pointwise_;
 };
 

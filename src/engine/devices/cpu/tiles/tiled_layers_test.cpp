@@ -136,6 +136,33 @@ TEST_F(TilesOfBfloat16, ConvolutionsAgreeWithTheReference) {
   }
 }
 
+// Channels that fill no words, or whose lines of windows are one step.
+TEST_F(TilesOfBfloat16, ConvolutionsOfFewChannelsAgreeWithTheReference) {
+  struct Form {
+    int channels, kernel;
+    const char* attributes;
+    const char* tactic;
+  };
+  constexpr Form kForms[] = {{3, 7, "strides = [2, 2], pads = [3, 3, 3, 3]", "conv.windows"},
+                             {3, 3, "strides = [2, 2], pads = [0, 0, 1, 1]", "conv.windows"},
+                             {1, 5, "pads = [2, 0, 0, 4]", "conv.windows"},
+                             {4, 3, "pads = [1, 0, 1, 2]", "conv.windows"},
+                             {5, 3, "dilations = [2, 2], pads = [2, 2, 2, 2]", "conv.windows"},
+                             {9, 3, "strides = [1, 3]", "conv.windows"},
+                             {3, 1, "strides = [2, 1]", "conv.pointwise"}};
+  for (const auto& [channels, kernel, attributes, tactic] : kForms) {
+    for (const char* const follower : {"y = Relu(s)", "g = Sigmoid(s) y = Mul(s, g)"}) {
+      expect_tactic(
+          fmt::format("(bfloat16[2,{0},17,19] x) => (bfloat16[2,35,h,v] y) <float[35,{0},{1},{1}] f = {2}, "
+                      "float[35] c = {3}> {{ w = Cast<to = 16>(f) b = Cast<to = 16>(c) s = Conv<kernel_shape = "
+                      "[{1}, {1}], {4}>(x, w, b) {5} }}",
+                      channels, kernel, numbers(random_, 35 * channels * kernel * kernel), numbers(random_, 35),
+                      attributes, follower),
+          tactic, tile_sine, kBfloat16);
+    }
+  }
+}
+
 // What a convolution is drawn from.
 struct Window {
   int64_t batch, channels, out_channels, height, width, kernel, stride, dilation;

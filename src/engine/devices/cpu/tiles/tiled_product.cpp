@@ -79,16 +79,19 @@ void TiledProduct::leave_out(FunctionRef<uint64_t(int64_t row)> steps_of) {
 
 Buffer TiledProduct::pack(const Layer& layer, const tensor::Tensor& weights) const {
   const WordPanels panels{.dtype = shape_.dtype,
-                          .steps = shape_.steps,
-                          .depth = shape_.depth,
+                          .steps = shape_.steps * shape_.joined,
+                          .depth = shape_.depth / shape_.joined,
                           .columns = shape_.columns,
                           .step_stride = shape_.step_stride,
                           .depth_stride = shape_.depth_stride,
                           .column_stride = shape_.column_stride,
                           .width = panel_columns_,
+                          .joined = shape_.joined,
+                          .zeros = shape_.zeros,
                           .unit = static_cast<int64_t>(kernels_.width)};
-  const std::string form = fmt::format("tiles {} {} {} {} {} {} {}", panel_columns_, shape_.steps, shape_.depth,
-                                       shape_.columns, shape_.step_stride, shape_.depth_stride, shape_.column_stride);
+  const std::string form =
+      fmt::format("tiles {} {} {} {} {} {} {} {} {}", panel_columns_, shape_.steps, shape_.depth, shape_.columns,
+                  shape_.step_stride, shape_.depth_stride, shape_.column_stride, shape_.joined, shape_.zeros);
   return layer.packed->get(weights, form, panels.bytes(), [&](std::byte* bytes) { panels.pack(weights, bytes); });
 }
 

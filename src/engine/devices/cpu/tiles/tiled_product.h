@@ -20,6 +20,8 @@ struct TiledShape {
   int64_t rows = 0, steps = 1, depth = 0, columns = 0;
   // From one number of the constants to the next, in elements.
   int64_t step_stride = 0, depth_stride = 0, column_stride = 0;
+  int64_t joined = 1;  // steps of the constants that are one of the product, whose depth has the numbers of all
+  int64_t zeros = 0;   // of each of these steps: its last numbers, which the constants do not have
 };
 
 // The epilogue of a product in its layer: a tensor is added, bounds are kept, and a tape does the rest.

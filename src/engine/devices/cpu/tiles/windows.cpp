@@ -6,6 +6,17 @@
 
 namespace assay::engine::cpu {
 
+ConvGeometry copied_geometry(const ConvGeometry& g, int64_t joined, const std::array<int64_t, 2>& steps) {
+  ConvGeometry copy = g;
+  copy.stride_y = g.stride_y / steps[0];
+  copy.stride_x = g.stride_x / steps[1];
+  copy.height = (g.out_height - 1) * copy.stride_y + (g.kernel_height - 1) * g.dilation_y + 1;
+  copy.width = (g.out_width - 1) * copy.stride_x + (g.kernel_width - 1) * g.dilation_x + 1;
+  copy.kernel_width = g.kernel_width / joined;
+  copy.pad_top = copy.pad_left = copy.pad_bottom = copy.pad_right = 0;
+  return copy;
+}
+
 Windows::Windows(const ConvGeometry& geometry, int64_t bytes, std::byte padding)
     : g_(geometry),
       pixel_bytes_(geometry.channels * bytes),

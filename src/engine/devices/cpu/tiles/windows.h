@@ -1,10 +1,15 @@
 #pragma once
 
+#include <array>
 #include <vector>
 
 #include "engine/layers/conv_geometry.h"
 
 namespace assay::engine::cpu {
+
+// The geometry over a copy of the parts of pictures that windows reach, with what is added around them, whose lines and
+// columns are so many steps apart in the pictures; `joined` places of a line of a window are one.
+ConvGeometry copied_geometry(const ConvGeometry& g, int64_t joined, const std::array<int64_t, 2>& steps = {1, 1});
 
 // The pixels of a picture under the windows of a convolution, which is a product on tiles: a row is a pixel of the
 // result, a step a place in its window.

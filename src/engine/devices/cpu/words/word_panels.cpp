@@ -21,6 +21,7 @@ void pack_panel(const WordPanels& panels, int64_t first, const std::byte* weight
     for (int64_t k = 0; k < panels.joined * panels.depth; k += kEach, row += whole) {
       std::fill_n(row, whole, Word{0});
       for (int64_t i = k; i < std::min(k + kEach, panels.joined * panels.depth); ++i) {
+        if (i % panels.depth >= panels.depth - panels.zeros) continue;
         const T* const numbers = from + (step + i / panels.depth) * panels.step_stride +
                                  i % panels.depth * panels.depth_stride + first * panels.column_stride;
         const auto shift = static_cast<uint32_t>((i - k) * 8 * kNumberBytes);

@@ -21,6 +21,7 @@ struct WordPanels {
   int64_t first_constant = 0;  // in elements
   int64_t width = 1;
   int64_t joined = 1;      // steps that words go on through from one to the next; a divisor of `steps`
+  int64_t zeros = 0;       // of the depth: its last numbers, which the constants do not have
   bool are_pairs = false;  // of int8: two are a word, of two bytes
   int64_t unit = 1;  // the last panel has a multiple of so many columns, of which those that are too many are zeros
 
