@@ -142,14 +142,15 @@ class TiledConvolution final : public Implementation {
   }
 
  private:
-  // A copy whose pixels fill words, and whose steps are longer than a few of these; the shape becomes that of its
-  // product.
+  // A copy whose pixels fill words, and whose steps are longer than a few of these, or fewer; the shape becomes that of
+  // its product.
   static std::optional<WidePictures> wide_pictures(const ConvGeometry& g, TiledShape& shape) {
     constexpr int64_t kFewChannels = 8;
     const int64_t numbers = numbers_of_word(shape.dtype);
     // Lines of three numbers of float32 are not worth the copy.
-    const bool is_long = g.kernel_width > (numbers == 1 ? 3 : 1) && g.dilation_x == 1;
-    if (g.channels % numbers == 0 && (!is_long || g.channels >= kFewChannels)) return std::nullopt;
+    const bool is_short = g.channels < kFewChannels && g.kernel_width > (numbers == 1 ? 3 : 1);
+    const bool is_joined = g.dilation_x == 1 && (is_short || !TileDivision::can_divide(shape.steps));
+    if (g.channels % numbers == 0 && !is_joined) return std::nullopt;
     const int64_t channels = rounded_up(g.channels, numbers);
     WidePictures pictures(g, channels, float_bytes(shape.dtype));
     shape.joined = pictures.joined();

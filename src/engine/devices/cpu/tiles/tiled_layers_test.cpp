@@ -204,6 +204,7 @@ TEST_F(TiledConvolutions, OfWindowsAgreeWithTheReference) {
     expect({1, 8, 16, 12, 12, 3, 1, 3, ", pads = [2, 0, 0, 5]"}, follower, "conv.windows");
     expect({1, 1, 1, 5, 5, 5, 1, 1, ""}, follower, "conv.windows");
     expect({1, 800, 20, 3, 3, 2, 1, 1, ""}, follower, "conv.windows");
+    expect({1, 12, 20, 14, 13, 9, 1, 1, ", pads = [4, 3, 4, 0]"}, follower, "conv.windows");
   }
 }
 
