@@ -7,6 +7,8 @@
 #include <new>
 #include <variant>
 
+#include "exec/sinks.h"
+
 namespace assay::exec {
 namespace {
 
@@ -40,22 +42,6 @@ class GroupSink final : public TensorSink {
   std::exception_ptr& failure_;
   const std::map<std::string_view, size_t>* groups_ = nullptr;
   size_t group_ = 0;
-};
-
-class CollectingSink final : public TensorSink {
- public:
-  explicit CollectingSink(tensor::NamedData& values) : values_(values) {}
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    values_.push_back({std::string(name), value});
-  }
-
- private:
-  tensor::NamedData& values_;
-};
-
-class NullSink final : public TensorSink {
- public:
-  void accept(std::string_view, const tensor::Datum&) override {}
 };
 
 class Driver {
@@ -141,11 +127,10 @@ class Driver {
   }
 
   Ahead collect(size_t r, uint64_t i, size_t group) {
-    Ahead ahead;
-    CollectingSink sink(ahead.values);
+    KeepingSink sink;
     warm_up(r, i, group);
-    ahead.seconds = runners_[r]->run(i, states_[r].feeds, states_[r].taps[group], sink);
-    return ahead;
+    const std::optional<double> seconds = runners_[r]->run(i, states_[r].feeds, states_[r].taps[group], sink);
+    return {.values = std::move(sink.values), .seconds = seconds};
   }
 
   std::optional<double> take_ahead(size_t r, TensorSink& sink) {
@@ -266,7 +251,7 @@ class Driver {
   }
 
   void warm_up(size_t r, uint64_t i, size_t group) {
-    NullSink nothing;
+    IgnoringSink nothing;
     const uint64_t runs = i == 0 && group == 0 ? plan_.warm_up : 0;
     for (uint64_t n = 0; n < runs; ++n) runners_[r]->run(i, states_[r].feeds, states_[r].taps.front(), nothing);
   }

@@ -126,9 +126,9 @@ def ranks(build, folder):
 
 
 def models(build, folder, names):
-    """Each model in float32, float16 and bfloat16 beside ONNX Runtime, with tolerances computed for it."""
+    """Each model in float32, TF32, float16 and bfloat16 beside ONNX Runtime, with tolerances computed for it."""
     passed, faults = 0, []
-    runs = [(name, flags) for name in names for flags in ([], ["--fp16"], ["--bf16"])]
+    runs = [(name, flags) for name in names for flags in ([], ["--tf32"], ["--fp16"], ["--bf16"])]
     for name, flags in runs:
         path = make_models.make(folder, name)
         status, output = run(build / "bin" / "assay", "run", path, "--engine", "--device", "cuda", *flags, "--onnxrt",

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "engine/run/context.h"
 #include "exec/bound_outputs.h"
+#include "exec/sinks.h"
 #include "ir/verify.h"
 
 namespace assay::backends {
@@ -24,19 +25,6 @@ uint64_t moved_bytes(const engine::LayerRecord& layer) {
 
 struct FeedsOnCard final : exec::HeldFeeds {
   std::vector<exec::Feed> feeds;
-};
-
-class Nothing final : public exec::TensorSink {
- public:
-  void accept(std::string_view, const tensor::Datum&) override {}
-};
-
-class Keeper final : public exec::TensorSink {
- public:
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    kept.push_back({std::string(name), value});
-  }
-  tensor::NamedData kept;
 };
 
 class EngineExecution final : public exec::Execution {
@@ -98,10 +86,10 @@ class EngineExecution final : public exec::Execution {
       if (!there) return nullptr;
       held->feeds.push_back({feed.name, tensor::Tensor(given.dtype(), given.shape(), std::move(there))});
     }
-    Keeper keeper;
+    exec::KeepingSink keeper;
     run(held->feeds, outputs, keeper);
     std::vector<exec::OutputBuffer> buffers;
-    for (const tensor::NamedDatum& output : keeper.kept) {
+    for (const tensor::NamedDatum& output : keeper.values) {
       if (!output.value.is_tensor())
         fail(ErrorCode::unsupported, "the output `{}` is no tensor", printable(output.name));
       const tensor::Tensor& made = output.value.tensor();
@@ -113,7 +101,7 @@ class EngineExecution final : public exec::Execution {
     return held;
   }
   void run(const exec::HeldFeeds& held, std::span<const std::string> outputs) override {
-    Nothing sink;
+    exec::IgnoringSink sink;
     run(dynamic_cast<const FeedsOnCard&>(held).feeds, outputs, sink);
   }
 

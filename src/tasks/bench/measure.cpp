@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "exec/sinks.h"
 
 namespace assay::tasks {
 namespace {
@@ -17,19 +18,6 @@ namespace {
 constexpr uint64_t kMostSamples = 20'000'000;  // of all streams of a backend
 constexpr double kTurnSeconds = 0.01;          // of a backend among its rivals
 constexpr double kPauseSeconds = 0.01;         // until threads that spin are asleep
-
-class Nothing final : public exec::TensorSink {
- public:
-  void accept(std::string_view, const tensor::Datum&) override {}
-};
-
-class Keeper final : public exec::TensorSink {
- public:
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    kept.push_back({std::string(name), value});
-  }
-  tensor::NamedData kept;
-};
 
 void sleep_seconds(double seconds) {
   if (seconds > 0) std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
@@ -217,7 +205,7 @@ void BenchSubject::keep_on_device() {
 }
 
 void BenchSubject::run_on(Stream& stream) {
-  Nothing sink;
+  exec::IgnoringSink sink;
   if (stream.held.empty()) return run_on(stream, names_, sink);
   stream.execution->run(*stream.held[stream.runs++ % stream.held.size()], names_);
 }
@@ -270,20 +258,20 @@ void BenchSubject::profile(uint64_t runs, double seconds) {
 tensor::NamedData BenchSubject::outputs(const std::vector<std::string>& others) {
   std::vector<std::string> names = names_;
   names.insert(names.end(), others.begin(), others.end());
-  Keeper keeper;
+  exec::KeepingSink keeper;
   run_on(streams_[0], names, keeper);
   tensor::NamedData ordered;
   for (const std::string& name : names) {
-    const auto found = std::ranges::find(keeper.kept, name, &tensor::NamedDatum::name);
-    if (found != keeper.kept.end()) ordered.push_back(*found);
+    const auto found = std::ranges::find(keeper.values, name, &tensor::NamedDatum::name);
+    if (found != keeper.values.end()) ordered.push_back(*found);
   }
   return ordered;
 }
 
 tensor::NamedData BenchSubject::outputs_of(const std::vector<exec::Feed>& feeds) {
-  Keeper keeper;
+  exec::KeepingSink keeper;
   streams_[0].execution->run(feeds, names_, keeper);
-  return std::move(keeper.kept);
+  return std::move(keeper.values);
 }
 
 void measure_alone(BenchSubject& subject, const BenchRequest& request, Observer& observer) {

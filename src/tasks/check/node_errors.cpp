@@ -6,6 +6,7 @@
 
 #include "base/text.h"
 #include "debug/subgraph.h"
+#include "exec/sinks.h"
 #include "lint/findings.h"
 #include "ops/interpreter.h"
 
@@ -40,11 +41,6 @@ std::string without_preamble(std::string_view backend, std::string_view message)
   std::ranges::replace(text, '"', '`');
   return text;
 }
-
-class Ignored final : public exec::TensorSink {
- public:
-  void accept(std::string_view, const tensor::Datum&) override {}
-};
 
 class NodeErrors {
  public:
@@ -105,7 +101,7 @@ class NodeErrors {
     }
     std::vector<std::string> outputs;
     for (const exec::Port& port : session->signature().outputs) outputs.push_back(port.name);
-    Ignored sink;
+    exec::IgnoringSink sink;
     session->make_execution({})->run(feeds, outputs, sink);
     return true;
   }

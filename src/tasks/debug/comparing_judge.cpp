@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "compare/compare_output.h"
 #include "compare/runs/pairing.h"
+#include "exec/sinks.h"
 #include "ir/walk.h"
 #include "ops/eval.h"
 #include "remote/isolated_backend.h"
@@ -15,14 +16,6 @@
 
 namespace assay::tasks {
 namespace {
-
-class Collector final : public exec::TensorSink {
- public:
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    values.push_back({std::string(name), value});
-  }
-  tensor::NamedData values;
-};
 
 // An error message without names and numbers: what two errors of one kind have in common.
 std::string shape_of(const Error& error) {
@@ -163,7 +156,7 @@ tensor::NamedData ComparingJudge::run(const std::string& backend, const ir::Mode
   const std::unique_ptr<exec::Execution> execution = session->make_execution({});
   std::vector<std::string> names;
   for (const exec::Port& output : session->signature().outputs) names.push_back(output.name);
-  Collector collector;
+  exec::KeepingSink collector;
   execution->run(feeds, names, collector);
   return std::move(collector.values);
 }

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "compare/runs/verdict.h"
+#include "exec/sinks.h"
 #include "tasks/generation/cache_error.h"
 #include "tasks/generation/prompt.h"
 #include "tasks/generation/steps.h"
@@ -17,14 +18,6 @@
 
 namespace assay::tasks {
 namespace {
-
-class KeepingSink final : public exec::TensorSink {
- public:
-  void accept(std::string_view name, const tensor::Datum& value) override {
-    values.push_back({std::string(name), value});
-  }
-  tensor::NamedData values;
-};
 
 // Sides run one after the other, so that their threads do not disturb each other: the teacher, then the one that
 // others are compared with, then these, each compared as it goes.
@@ -170,7 +163,7 @@ class Generator {
 
   StepRecord run_step(size_t side, const StepFeeds& feeds, tensor::NamedData& outputs) {
     results::RunnerRun& run = report_.runs[side];
-    KeepingSink sink;
+    exec::KeepingSink sink;
     std::vector<std::string> wanted = {rules_.scores};
     for (const analysis::CacheFeed& cache : rules_.caches) wanted.push_back(cache.output);
     StepRecord record;

@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/stopwatch.h"
 #include "exec/feeds.h"
+#include "exec/sinks.h"
 #include "exec/tapped_values.h"
 #include "tasks/profile.h"
 #include "tasks/profile/counters.h"
@@ -16,11 +17,6 @@ namespace assay::tasks {
 namespace {
 
 constexpr uint64_t kMostTurns = 5;
-
-class NoSink final : public exec::TensorSink {
- public:
-  void accept(std::string_view, const tensor::Datum&) override {}
-};
 
 class ProfileJob {
  public:
@@ -130,7 +126,7 @@ class ProfileJob {
   }
 
   void run(Subject& subject) {
-    NoSink sink;
+    exec::IgnoringSink sink;
     subject.execution->run(feeds_, subject.outputs, sink);
   }
 

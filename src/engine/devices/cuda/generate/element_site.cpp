@@ -137,7 +137,7 @@ std::string ElementSite::walked_offsets(size_t begin) const {
 
 std::string ElementSite::type_read(size_t operand, std::string_view packs) const {
   const std::string_view type = element_type(all_[operand].desc.dtype);
-  return is_packed(operand) ? fmt::format("{}<{}, {}>", packs, type, computed()) : std::string(type);
+  return is_packed(operand) ? fmt::format("{}<{}, {}>", packs, type, neighbours()) : std::string(type);
 }
 
 // True for packs of which elements share registers.
@@ -149,7 +149,7 @@ std::string ElementSite::loads(bool are_raw) const {
     if (waits_in_slot(i)) continue;
     const bool raw = are_raw && is_raw(i);
     const std::string read = is_packed(i) ? fmt::format("{}<{}, {}>({})", raw ? "load_raw" : "load_pack",
-                                                        element_type(all_[i].desc.dtype), computed(), address(i))
+                                                        element_type(all_[i].desc.dtype), neighbours(), address(i))
                                           : fmt::format("*({})", address(i));
     made += fmt::format("  const {} a{} = {};\n", type_read(i, raw ? "Raw" : "Pack"), i, read);
   }
@@ -225,7 +225,7 @@ std::string ElementSite::body() const {
 std::string ElementSite::computed(std::string_view given) const {
   if (pack_ == 1) return (given.empty() ? "" : fmt::format("  const int i = 0;\n{}", given)) + body();
   return fmt::format("  Pack<{0}, {1}> out;\n#pragma unroll\n  for (int i = 0; i < {1}; ++i) {{\n{2}", result_type(),
-                     computed(), given) +
+                     neighbours(), given) +
          body() + fmt::format("    out.e[i] = {};\n  }}\n", narrowed());
 }
 

@@ -59,7 +59,7 @@ class ElementSite {
  private:
   int64_t find_pack(int64_t most) const;
   bool can_pack(int64_t pack) const;
-  int64_t computed() const { return computed_ == 0 ? pack_ : computed_; }
+  int64_t neighbours() const { return computed_ == 0 ? pack_ : computed_; }
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
   std::string narrowed() const;  // `made` as the result's element
   bool is_plain() const { return extents_.size() == 2 && extents_[1] == columns_; }
