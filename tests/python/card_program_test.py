@@ -94,6 +94,8 @@ def test_bench_tells_transfers_apart():
         runs = json.load(file)
     assert all(run["h2dMs"] >= 0 and run["endH2dMs"] == run["startComputeMs"] for run in runs), runs[0]
     assert len(re.findall(r"\[\[?[0-9.e-]+ ", text)) >= 1, text
+    text = assay("bench", "net.onnx", "--device", "cuda", "--duration", "0.05", "--no-transfers", "--dumpProfile")
+    assert re.search(r" 0\.0000 .* transfer of ", text), text
     assay("bench", "net.onnx", "--device", "cuda", "--no-transfers", "--against", "ref", expected=2)
 
 

@@ -324,7 +324,8 @@ void Context::add_work(const Step& step, Add&& add) {
 double Context::timed_step(size_t index) {
   if (const size_t device = program_.steps()[index].device; device != host()) {
     run_step(index);
-    return sides_[device].queue->seconds().back();
+    const std::vector<double> seconds = sides_[device].queue->seconds();
+    return seconds.empty() ? 0 : seconds.back();  // nothing is moved that lies there already
   }
   if (thread_count() != 1) {
     const Stopwatch watch;
