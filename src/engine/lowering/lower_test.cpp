@@ -223,6 +223,25 @@ TEST(Lower, attention_and_the_concat_of_its_cache_form_a_layer) {
                                       "Neg_Cast_1"}));
 }
 
+// A permission for bfloat16 leaves operators in float32 that the device has no kernel of it for, but for Resize by
+// nearest elements, which moves them.
+TEST(Lower, operators_without_narrow_kernels_stay_float32) {
+  const auto casts = [](const char* op, bool has_wide_kinds) {
+    const std::string text = fmt::format(
+        "g (float[1,2,4,4] x, float[1,8,8,2] p) => (float[1,2,8,8] y) <float[4] s = {{1,1,2,2}}> {{ y = {} }}", op);
+    ir::Model model = parsed(with_header(text.c_str()));
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, {.bfloat16 = true, .rules = {.has_wide_kinds = has_wide_kinds}});
+    std::vector<std::string> ops = ops_of(model);
+    return std::ranges::count_if(ops, [](const std::string& name) { return name.find("Cast") != std::string::npos; });
+  };
+  for (const char* const op : {"GridSample(x, p)", "Resize<mode = \"linear\">(x, , s)"}) {
+    EXPECT_GT(casts(op, false), 0) << op;
+    EXPECT_EQ(casts(op, true), 0) << op;
+  }
+  EXPECT_GT(casts("Resize<mode = \"nearest\">(x, , s)", true), 0);
+}
+
 const LoweringRules kOnlyFloat32 = {.computes = {tensor::DType::float32}};
 
 TEST(Lower, products_of_float16_are_joined_where_a_device_multiplies_it) {

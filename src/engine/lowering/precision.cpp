@@ -9,6 +9,7 @@
 #include "engine/lowering/round_weights.h"
 #include "engine/lowering/wide_halves.h"
 #include "ir/walk.h"
+#include "ops/traits.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
 #include "schema/imports.h"
@@ -48,6 +49,19 @@ void raise_opset(ir::Model& model, ir::Rewriter& rewriter, int64_t version) {
   passes::Options options;
   options.of<passes::OpsetOptions>().version = version;
   passes::Pipeline(model, rewriter, options).run(kChange);
+}
+
+// True for operators of the kinds that LoweringRules::has_wide_kinds names. Pictures that grow or shrink by nearest
+// elements are moved.
+bool is_of_wide_kind(const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  const ops::Traits& traits = ops::traits(model, id);
+  const bool is_product = traits.is(ops::Nature::product) && traits.product == ops::ProductKind::other;
+  const bool is_sampled = traits.is(ops::Nature::sampling), is_resized = is_sampled && !traits.sizes.is_empty();
+  if (!model.text(node.domain).empty() || !(is_product || is_sampled || traits.is(ops::Nature::recurrence)))
+    return false;
+  const ir::Attribute* const mode = is_resized ? model.find_attribute(node, "mode") : nullptr;
+  return !is_resized || (mode != nullptr && model.text(mode->string()) != "nearest");
 }
 
 }  // namespace
@@ -106,6 +120,8 @@ convert::HalfOptions NarrowLayers::options(const ir::Model& model, DType half) c
       options.forced_nodes.insert(node);
     } else if (!is_permitted(half) || is_one_of(float32_) || is_one_of(float16_) || is_one_of(bfloat16_)) {
       options.choice.kept.emplace(node, "it has another type");
+    } else if (half == DType::bfloat16 && precision_.rules.has_wide_kinds && is_of_wide_kind(model, node)) {
+      options.choice.kept.emplace(node, "no kernel computes it in 16 bits");
     }
   }
   return options;

@@ -57,6 +57,7 @@ class CpuDevice final : public Device {
       for (std::unique_ptr<Implementation>& made : family.make().make(libraries)) owned_.push_back(std::move(made));
     }
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
+    rules_.has_wide_kinds = true;
     rules_.turns_neighbours = true;
     rules_.selects_matrices = true;
     rules_.most_chain_values = Tape::kMostRegisters - 1;
