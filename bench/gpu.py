@@ -4,10 +4,11 @@ weights, with inputs and outputs on the card on both sides.
     gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--rounds N] [--folder FOLDER]
            [--report FILE]
 
-ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the engine
-is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as torch.compile(mode="max-autotune")
-makes it, which takes minutes. --type: float16, tf32 or float32, of both sides; int4: weights of four bits in blocks of 32,
-beside PyTorch's own products of such weights. --folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
+ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the
+engine is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as
+torch.compile(mode="max-autotune") makes it, which takes minutes. --type: float16, with inputs and outputs of it, tf32 or
+float32, of both sides; int4: weights of four bits in blocks of 32, beside PyTorch's own products of such weights.
+--folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
 """
 
 import argparse
@@ -65,8 +66,8 @@ def exported(name, batch, kind, folder):
 
 def compressed(program, path):
     small = path.with_suffix(".int4.onnx")
-    subprocess.run([program, "convert", str(path), "--weights", "int4", "--weights-form", "matmulnbits", "-o", str(small)], check=True,
-                   capture_output=True)
+    subprocess.run([program, "convert", str(path), "--weights", "int4", "--weights-form", "matmulnbits", "-o", str(small)],
+                   check=True, capture_output=True)
     return small
 
 
