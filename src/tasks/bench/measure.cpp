@@ -5,7 +5,6 @@
 #include <barrier>
 #include <chrono>
 #include <exception>
-#include <ranges>
 #include <thread>
 
 #include "base/error.h"
@@ -200,7 +199,6 @@ void BenchSubject::hold(Stream& stream) const {
 }
 
 void BenchSubject::keep_on_device() {
-  keeps_ = true;
   for (Stream& stream : streams_) hold(stream);
 }
 
@@ -232,7 +230,7 @@ results::BenchSample BenchSubject::run(unsigned stream, const Stopwatch& origin)
 
 void BenchSubject::profile(uint64_t runs, double seconds) {
   Stream stream{session_->make_execution({.profiles = true}), {}};
-  if (keeps_) hold(stream);
+  if (!streams_.front().held.empty()) hold(stream);
   std::vector<std::vector<double>> times;
   std::vector<exec::LayerSeconds> layers;
   run_on(stream);  // unmeasured: it makes plans and fills caches

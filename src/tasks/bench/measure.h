@@ -49,7 +49,6 @@ class BenchSubject {
   std::span<const std::vector<exec::Feed>> sets_;
   std::vector<std::string> names_;
   std::vector<Stream> streams_;
-  bool keeps_ = false;  // inputs and outputs on devices
 };
 
 // Times one backend, all its streams at once.

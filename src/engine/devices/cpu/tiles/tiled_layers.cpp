@@ -1,5 +1,6 @@
 #include "engine/devices/cpu/tiles/tiled_layers.h"
 
+#include <optional>
 #include <utility>
 
 #include "engine/devices/cpu/forms.h"
@@ -72,15 +73,21 @@ class TiledMatrices final : public Implementation {
   }
 };
 
+// Pictures are read where they lie, or in a copy.
 class ConvolutionKernel final : public PlainKernel {
  public:
-  ConvolutionKernel(const ConvolutionForm& source, TiledProduct product)
-      : windows_(source.geometry, float_bytes(source.weights->dtype()), std::byte{0}), product_(std::move(product)) {
-    product_.leave_out([&](int64_t pixel) { return windows_.places_within(pixel); });
+  ConvolutionKernel(const ConvolutionForm& source, const std::optional<WidePictures>& copy, TiledProduct product)
+      : copy_(copy),
+        windows_(copy_ ? copy_->windows()
+                       : Windows(source.geometry, float_bytes(source.weights->dtype()), std::byte{0})),
+        product_(std::move(product)) {
+    if (!copy_) product_.leave_out([&](int64_t pixel) { return windows_.places_within(pixel); });
   }
+  uint64_t workspace_bytes() const override { return copy_ ? copy_->workspace_bytes() : 0; }
 
   void run(const Arguments& arguments) const override {
-    const auto* const in = host<const std::byte>(arguments.inputs[0]);
+    const auto* in = host<const std::byte>(arguments.inputs[0]);
+    if (copy_) in = copy_->prepare(in, host<std::byte>(arguments.workspace));
     const auto places = [&](int64_t first, int64_t pixels, const float** out) {
       windows_.find(in, {first, pixels}, out);
     };
@@ -88,28 +95,8 @@ class ConvolutionKernel final : public PlainKernel {
   }
 
  private:
+  std::optional<WidePictures> copy_;
   Windows windows_;
-  TiledProduct product_;
-};
-
-// Convolutions over a copy in which pixels have more channels.
-class WideConvolutionKernel final : public PlainKernel {
- public:
-  WideConvolutionKernel(WidePictures pictures, TiledProduct product)
-      : pictures_(std::move(pictures)), product_(std::move(product)) {}
-  uint64_t workspace_bytes() const override { return pictures_.workspace_bytes(); }
-
-  void run(const Arguments& arguments) const override {
-    auto* const copy = host<std::byte>(arguments.workspace);
-    pictures_.prepare(host<const std::byte>(arguments.inputs[0]), copy);
-    const auto places = [&](int64_t first, int64_t pixels, const float** out) {
-      pictures_.find(copy, {first, pixels}, out);
-    };
-    product_.run({places, arguments});
-  }
-
- private:
-  WidePictures pictures_;
   TiledProduct product_;
 };
 
@@ -133,12 +120,11 @@ class TiledConvolution final : public Implementation {
                      .step_stride = 1,
                      .depth_stride = window,
                      .column_stride = window * g.channels};
-    std::optional<WidePictures> pictures = wide_pictures(g, shape);
+    const std::optional<WidePictures> pictures = wide_pictures(g, shape);
     std::optional<TileEpilogue> epilogue = make_tile_epilogue(layer, 1);
     if (!epilogue || !TiledProduct::fits(layer, shape, source->bias)) return {};
     TiledProduct product(layer, *source->weights, shape, source->bias, std::move(*epilogue));
-    if (pictures) return std::make_unique<WideConvolutionKernel>(std::move(*pictures), std::move(product));
-    return std::make_unique<ConvolutionKernel>(*source, std::move(product));
+    return std::make_unique<ConvolutionKernel>(*source, pictures, std::move(product));
   }
 
  private:

@@ -43,16 +43,18 @@ WidePictures::WidePictures(const ConvGeometry& geometry, int64_t channels, int64
       channels_(channels),
       bytes_(bytes),
       joined_(geometry.dilation_x == 1 ? geometry.kernel_width : 1),
-      copy_(wide_geometry(geometry, channels, joined_)),
-      windows_(copy_, bytes, std::byte{0}) {}
+      copy_(wide_geometry(geometry, channels, joined_)) {}
+
+Windows WidePictures::windows() const { return {copy_, bytes_, std::byte{0}}; }
 
 uint64_t WidePictures::workspace_bytes() const {
   return static_cast<uint64_t>(g_.batch * copy_.height * copy_.width * channels_ * bytes_);
 }
 
-void WidePictures::prepare(const std::byte* pictures, std::byte* workspace) const {
+const std::byte* WidePictures::prepare(const std::byte* pictures, std::byte* workspace) const {
   for_code_lines(g_.batch * copy_.height, copy_.width * channels_,
                  [&](int64_t line) { copy_line(pictures, line, workspace); });
+  return workspace;
 }
 
 // A line of the copy, which is counted through all pictures.

@@ -11,14 +11,10 @@ class WidePictures {
   // `channels`: of a pixel of the copy.
   WidePictures(const ConvGeometry& geometry, int64_t channels, int64_t bytes);
   uint64_t workspace_bytes() const;
-  int64_t joined() const { return joined_; }      // places of a window that are one step
-  int64_t channels() const { return channels_; }  // of a pixel of the copy
-  // Makes the copy, by all threads.
-  void prepare(const std::byte* pictures, std::byte* workspace) const;
-  // Finds the pixels of prepared pictures.
-  void find(const std::byte* workspace, const Windows::Pixels& pixels, const float** out) const {
-    windows_.find(workspace, pixels, out);
-  }
+  int64_t joined() const { return joined_; }  // places of a window that are one step
+  Windows windows() const;                    // over the copy
+  // Makes the copy, by all threads, and returns where its first picture is.
+  const std::byte* prepare(const std::byte* pictures, std::byte* workspace) const;
 
  private:
   void copy_line(const std::byte* pictures, int64_t line, std::byte* workspace) const;
@@ -26,7 +22,6 @@ class WidePictures {
   ConvGeometry g_;
   int64_t channels_, bytes_, joined_;
   ConvGeometry copy_;
-  Windows windows_;
 };
 
 }  // namespace assay::engine::cpu
