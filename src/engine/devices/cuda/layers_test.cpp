@@ -41,7 +41,8 @@ TEST(CardLayers, Products) {
 
 // Few rows by constant columns, of which more than registers hold, and fewer; and the weights of one pixel.
 TEST(CardLayers, ProductsOfFewRows) {
-  for (const auto& [rows, depth, columns] : {std::tuple(1, 72, 5), std::tuple(3, 4104, 37), std::tuple(4, 520, 130)}) {
+  for (const auto& [rows, depth, columns] :
+       {std::tuple(1, 72, 5), std::tuple(3, 4104, 37), std::tuple(8, 520, 130), std::tuple(2, 40, 40000)}) {
     check(fmt::format(
               "g (bfloat16[{0},{1}] x, bfloat16[{0},{2}] r) => (bfloat16[{0},{2}] z) <{3}, {4}> {{ y = MatMul(x, w) "
               "s = Add(y, b) t = Add(s, r) z = Relu(t) }}",

@@ -230,6 +230,26 @@ TEST(CardSequences, CompressedWeights) {
   }
 }
 
+// Codes that tensor cores multiply, in steps that the depth fills and does not, by fewer columns than a unit has and
+// more.
+TEST(CardSequences, CompressedWeightsOfWholeBlocks) {
+  struct Case {
+    int rows, depth, columns, bits, block;
+  };
+  for (const Case& of :
+       {Case{1, 320, 21, 4, 32}, Case{8, 1024, 5, 4, 128}, Case{3, 256, 40, 4, 64}, Case{2, 192, 70, 8, 32}}) {
+    const int blocks = of.depth / of.block, bytes = of.columns * of.depth * of.bits / 8;
+    const std::string weights =
+        codes(fmt::format("uint8[{},{},{}] w", of.columns, blocks, of.block * of.bits / 8), bytes, 0);
+    check(fmt::format(
+              "g (float16[{0},{1}] x, float16[{0},{2}] r) => (float16[{0},{2}] z) <{3}, {4}> {{ y = "
+              "com.microsoft.MatMulNBits<K = {1}, N = {2}, bits = {5}, block_size = {6}>(x, w, s) z = Add(y, r) }}",
+              of.rows, of.depth, of.columns, weights,
+              numbers(fmt::format("float16[{}] s", of.columns * blocks), of.columns * blocks), of.bits, of.block),
+          {"product.compressed"}, of.bits == 8 ? 2.0 : 0.3);
+  }
+}
+
 TEST(CardSequences, AttentionOfCodes) {
   struct Spelling {
     const char *scores, *result_type, *result;

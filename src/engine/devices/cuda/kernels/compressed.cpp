@@ -3,13 +3,12 @@
 #include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/few_rows.h"
 #include "engine/devices/cuda/tiles/tiled.h"
 #include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
-
-constexpr int64_t kFewRows = 8;
 
 // A layer that begins with such a product, whose operands lie plainly.
 struct CompressedLayer {
@@ -44,32 +43,49 @@ class CompressedRows final : public Operation {
   std::string_view name() const override { return "product.compressed"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     std::optional<CompressedLayer> found = find_layer_of_codes(layer);
-    if (!found || found->rows > kFewRows || !found->site.find_walk(1)) return {};
+    if (!found || found->rows > FewRows::kMostRows || !found->site.find_walk(1)) return {};
     const CompressedOperand operand = compressed_operand(layer, found->form.product, true);
+    Launches launches;
+    launches.constants.push_back(operand.bytes);
+    const FewRows few{.type = found->form.product.dtype,
+                      .rows = found->rows,
+                      .columns = operand.columns,
+                      .depth = operand.depth,
+                      .left = input_pointer(found->data),
+                      .left_row = operand.depth,
+                      .right = {},
+                      .codes = &operand};
+    std::optional<Launch> launch;
+    if (!layer.is_strict && suits_few_rows(few)) launch = few_rows_launch(programs(), few, found->site);
+    launches.all.push_back(launch ? std::move(*launch) : launch_by_units(layer, *found, operand));
+    return make_kernel(std::move(launches));
+  }
+
+ private:
+  // For codes of any kind: a warp has one column or two, of which each lane takes a unit at a time.
+  Launch launch_by_units(const Layer& layer, CompressedLayer& found, const CompressedOperand& operand) const {
     constexpr unsigned kThreads = 256, kWarps = kThreads / 32;
     // Two columns of a warp share what is read of the rows, if there are warps enough.
     const int64_t wanted = int64_t{2} * kWarps * programs().card().multiprocessors();
     const int64_t each = operand.columns >= 2 * wanted ? 2 : 1;
     KernelWriter writer;
-    writer.type("Left", found->form.product.dtype);
-    writer.pointer("kLeft", "const Left", input_pointer(found->data));
+    writer.type("Left", found.form.product.dtype);
+    writer.pointer("kLeft", "const Left", input_pointer(found.data));
     writer.number("kColumns", operand.columns);
-    writer.constant("kRows", found->rows);
+    writer.constant("kRows", found.rows);
     writer.constant("kColumnsOfWarp", each);
     writer.constant("kIsExact", layer.is_strict ? 1 : 0);
     writer.constant(
         "kIsWhole",
         operand.depth % 8 == 0 && operand.block % operand.unit == 0 && operand.depth % operand.block == 0 ? 1 : 0);
     writer.text(codes_text(operand, writer.launch()));
-    writer.text(finish_text(std::move(found->site), writer.launch()));
-    Launches launches;
-    launches.constants.push_back(operand.bytes);
-    launches.all.push_back(writer.finish(programs(), kThreads,
-                                         blocks_for(operand.columns, kWarps * static_cast<unsigned>(each)),
-                                         compressed_rows_text()));
+    writer.text(finish_text(std::move(found.site), writer.launch()));
+    Launch launch =
+        writer.finish(programs(), kThreads, blocks_for(operand.columns, kWarps * static_cast<unsigned>(each)),
+                      compressed_rows_text());
     const int64_t processors = programs().card().multiprocessors();
-    launches.all.back().begins_early = launches.all.back().grid[0] <= 4 * processors;
-    return make_kernel(std::move(launches));
+    launch.begins_early = launch.grid[0] <= 4 * processors;
+    return launch;
   }
 };
 
@@ -81,7 +97,7 @@ class CompressedTiles final : public Tiled {
  private:
   std::optional<Found> find(const Layer& layer, bool packs) const override {
     std::optional<CompressedLayer> found = find_layer_of_codes(layer);
-    if (!found || found->rows <= kFewRows) return std::nullopt;
+    if (!found || found->rows <= FewRows::kMostRows) return std::nullopt;
     const CompressedProduct& product = found->form.product;
     TileProduct tiles{.type = product.dtype,
                       .rows = found->rows,

@@ -1,8 +1,6 @@
 // Products of matrices of floats, and convolutions as such products.
 #include "engine/devices/cuda/generate/followed.h"
-#include "engine/devices/cuda/generate/kernel_writer.h"
-#include "engine/devices/cuda/text/texts.h"
-#include "engine/devices/cuda/tiles/tile_shapes.h"
+#include "engine/devices/cuda/tiles/few_rows.h"
 #include "engine/devices/cuda/tiles/tiled.h"
 #include "engine/layers/form.h"
 
@@ -57,59 +55,48 @@ class Windows : public Tiled {
   }
 };
 
-// True for constant columns of 16-bit elements that few rows are multiplied by: memory bounds the time.
-bool has_few_rows(const TileProduct& product) {
-  constexpr int64_t kMostRows = 4, kPack = 8;
-  return bytes_of(product) == 2 && product.rows <= kMostRows && product.item_count() == 1 && !product.windows &&
-         !product.spread && product.right.along > 0 && product.right.along % kPack == 0 && product.right.depth == 1 &&
-         product.left.depth == 1 && product.left.along % kPack == 0 && product.depth % kPack == 0;
-}
-
-Launch few_rows_launch(Programs& programs, const TileProduct& product, ElementSite site) {
-  constexpr unsigned kThreads = 128, kWarps = kThreads / 32;
-  constexpr int64_t kMostPacks = 12;  // of a lane, which registers hold
-  const int64_t processors = programs.card().multiprocessors();
-  int64_t each = 1;  // columns of a warp
-  while (each < 4 && product.columns >= 2 * each * 8 * processors) each *= 2;
-  KernelWriter writer;
-  writer.type("T", product.type);
-  writer.pointer("kLeft", "const T", product.left.pointer);
-  writer.pointer("kRight", "const T", product.right.pointer);
-  writer.number("kLeftRow", product.left.along);
-  writer.number("kRightColumn", product.right.along);
-  writer.number("kColumns", product.columns);
-  writer.number("kDepth", product.depth);
-  writer.constant("kRows", product.rows);
-  writer.constant("kColumnsOfWarp", each);
-  writer.constant("kPacks", std::clamp<int64_t>((product.depth + 255) / 256, 1, kMostPacks / each));
-  writer.text(finish_text(std::move(site), writer.launch()));
-  Launch launch = writer.finish(programs, kThreads, blocks_for(product.columns, kWarps * static_cast<unsigned>(each)),
-                                few_rows_text());
-  launch.begins_early = launch.grid[0] <= 4 * processors;
-  return launch;
-}
-
 // Either kind of product with few rows.
 template <typename Kind>
-class FewRows final : public Kind {
+class RowProducts final : public Kind {
  public:
   using Kind::Kind;
   std::string_view name() const override { return "product.rows"; }
   std::vector<std::string> variants(const Layer&) const override { return {}; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (const auto found = this->find(layer, false); !found || !has_few_rows(found->product)) return {};
+    if (const auto found = this->find(layer, false); !found || !suits(found->product)) return {};
     auto found = this->find(layer, true);
     const bool is_constant = found->product.right.pointer.kind == Pointer::Kind::fixed;
     if (!is_constant || !found->site.find_walk(1)) return {};
+    std::optional<Launch> launch = few_rows_launch(this->programs(), rows_of(found->product), std::move(found->site));
+    if (!launch) return {};
     Launches launches;
     launches.constants = found->product.constants;
-    launches.all.push_back(few_rows_launch(this->programs(), found->product, std::move(found->site)));
+    launches.all.push_back(std::move(*launch));
     return make_kernel(std::move(launches));
+  }
+
+ private:
+  static FewRows rows_of(const TileProduct& product) {
+    return {.type = product.type,
+            .rows = product.rows,
+            .columns = product.columns,
+            .depth = product.depth,
+            .left = product.left.pointer,
+            .left_row = product.left.along,
+            .right = product.right.pointer,
+            .right_column = product.right.along};
+  }
+  static bool suits(const TileProduct& product) {
+    const bool is_plain = product.item_count() == 1 && !product.windows && !product.spread && product.left.depth == 1 &&
+                          product.right.depth == 1 && product.right.along > 0;
+    return is_plain && suits_few_rows(rows_of(product));
   }
 };
 
 }  // namespace
 
-KernelFamily cuda_kernel_products() { return family_of<FewRows<Windows>, FewRows<Matrices>, Windows, Matrices>(); }
+KernelFamily cuda_kernel_products() {
+  return family_of<RowProducts<Windows>, RowProducts<Matrices>, Windows, Matrices>();
+}
 
 }  // namespace assay::engine::cuda

@@ -126,6 +126,12 @@ DEVICE void copy_or_zero(void* to, const void* from, bool is_there) {
   const int bytes = is_there ? 16 : 0;
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(target), "l"(from), "r"(bytes) : "memory");
 }
+// Copies 4 bytes likewise.
+DEVICE void copy_word_or_zero(void* to, const void* from, bool is_there) {
+  const uint32 target = (uint32)__cvta_generic_to_shared(to);
+  const int bytes = is_there ? 4 : 0;
+  asm volatile("cp.async.ca.shared.global [%0], [%1], 4, %2;" ::"r"(target), "l"(from), "r"(bytes) : "memory");
+}
 // Ends a group of copies; wait_copies<n>() waits until at most n groups are under way.
 DEVICE void end_copies() { asm volatile("cp.async.commit_group;" ::: "memory"); }
 template <int kLeft>
@@ -221,6 +227,12 @@ DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, bfloat) {
       "%3};"
       : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+// Differences of two pairs of float16.
+DEVICE uint32 pair_less(uint32 a, uint32 b) {
+  uint32 y;
+  asm("sub.f16x2 %0, %1, %2;" : "=r"(y) : "r"(a), "r"(b));
+  return y;
 }
 // 16 rows by 8 columns, over 32 bytes of depth: float32 of which eleven bits count.
 struct Tf32 {};
