@@ -1,6 +1,7 @@
 // Attention, written out in operators or as the operator.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <iterator>
 #include <limits>
 #include <numeric>
@@ -81,7 +82,7 @@ class AttentionWriter {
     const bool takes_all = !is_large && g_.keys > kUsualKeys && g_.keys <= 2 * kUsualKeys;
     const int64_t key_tile = takes_all ? 2 * kUsualKeys : kUsualKeys, buffers = g_.keys <= key_tile ? 1 : 2;
     const int64_t elements = (queries + buffers * key_tile) * (g_.depth + pad) + buffers * key_tile * (g_.width + pad);
-    const int64_t joined = kWarps * kWarpRows * (g_.width + 2) * int64_t{sizeof(float)};
+    const int64_t joined = kWarps * kWarpRows * (g_.width + 4) * int64_t{sizeof(float)};
     const int64_t shared_bytes = std::max(elements * bytes, joined);
     Launches launches;
     if (shared_bytes > programs.card().shared_bytes()) return launches;
@@ -168,9 +169,14 @@ class AttentionWriter {
   void add_numbers() {
     writer_.number("kKeys", g_.keys);
     writer_.number("kPast", g_.past);
-    writer_.real("kScaleBy", g_.scale);
+    // What is divided by a power of two may as well be multiplied.
+    constexpr int kMostExponent = 100;
+    int exponent = 0;
+    const bool is_power = std::frexp(g_.scale, &exponent) == 0.5F && std::abs(exponent) < kMostExponent;
+    const bool is_divided = g_.divides && !is_power;
+    writer_.real("kScaleBy", g_.divides && !is_divided ? 1 / g_.scale : g_.scale);
     writer_.real("kHidden", g_.hidden);
-    writer_.constant("kDivides", g_.divides ? 1 : 0);
+    writer_.constant("kDivides", is_divided ? 1 : 0);
     writer_.constant("kIsCausal", g_.is_causal ? 1 : 0);
     writer_.constant("kHasMask", g_.mask.exist() ? 1 : 0);
     writer_.constant("kHasConditions", g_.conditions.exist() ? 1 : 0);

@@ -9,7 +9,8 @@
 #define kOutColumns (kWidth / 8)
 #define kKStride (kDepth + kPad)  // rows that are read at once lie in other banks
 #define kVStride (kWidth + kPad)
-#define kJoinStride (kWidth + 2)
+#define kIsWhole (kBuffers == 1)  // all keys at once, which are multiplied before the values are there
+#define kJoinStride (kWidth + 4)  // packs of four lie evenly
 
 // Rows of a matrix into shared memory, with zeros in the place of those that are not there.
 DEVICE void load_rows(T* to, int stride, const T* from, int step, int first, int rows, int count, int width) {
@@ -34,14 +35,17 @@ DEVICE int seen_by(const Params& p, const Places& at, int row) {
   return seen < 0 ? 0 : seen;
 }
 
-DEVICE float score_of(const Params& p, const Places& at, float sum, int row, int key) {
+DEVICE float mask_at(const Params& p, const Places& at, int row, int key) {
+  return widened(kMask[at.mask + (int64)row * kMaskRow + (int64)key * kMaskColumn]);
+}
+DEVICE float score_of(const Params& p, const Places& at, float sum, float mask, int row, int key) {
   float score = kDivides ? sum / kScaleBy : sum * kScaleBy;
   if (kHasConditions) {
     const bool hides = (kConditions[at.conditions + (int64)row * kConditionsRow + (int64)key * kConditionsColumn] != 0) ==
                        (kHiddenWhere != 0);
     if (hides) score = kReplaces ? kHidden : score + kHidden;
   }
-  if (kHasMask) score += widened(kMask[at.mask + (int64)row * kMaskRow + (int64)key * kMaskColumn]);
+  if (kHasMask) score += kIsWhole ? mask : mask_at(p, at, row, key);
   return score;
 }
 
@@ -70,8 +74,27 @@ DEVICE float weight_of(float score, float base) {
   return quick_exp2(fmaf(score, kBits, -base * kBits));
 }
 
+// The row and the key of a thread's i-th score of column c.
+DEVICE int row_of_score(int first_row, int i) { return first_row + (int)thread_index() % 32 / 4 + i / 2 * 8; }
+DEVICE int key_of_score(int first_key, int c, int i) { return first_key + c * 8 + (int)thread_index() % 4 * 2 + i % 2; }
+// What the mask adds to a thread's scores, which is read while keys are on their way.
+struct Masked {
+  float of[kKeyColumns][4];
+};
+DEVICE void read_mask(const Params& p, const Places& at, int first_row, int first_key, const int* seen, Masked& masked) {
+  if (!kHasMask || !kIsWhole) return;
+#pragma unroll
+  for (int c = 0; c < kKeyColumns; ++c) {
+#pragma unroll
+    for (int i = 0; i < 4; ++i) {
+      const int row = row_of_score(first_row, i), key = key_of_score(first_key, c, i);
+      masked.of[c][i] = row < kRows && key < seen[i / 2] ? mask_at(p, at, row, key) : 0.0f;
+    }
+  }
+}
+
 DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], const T* k, const T* v, int first_row,
-                     int first_key, const int* seen, Found& found) {
+                     int first_key, const int* seen, const Masked& masked, Found& found) {
   const int lane = (int)thread_index() % 32;
   float scores[kKeyColumns][4];
 #pragma unroll
@@ -91,9 +114,8 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
   for (int c = 0; c < kKeyColumns; ++c) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
-      const int key = first_key + c * 8 + lane % 4 * 2 + i % 2;
-      const bool is_seen = key < seen[i / 2];
-      scores[c][i] = is_seen ? score_of(p, at, scores[c][i], first_row + lane / 4 + i / 2 * 8, key) : -kInfinity;
+      const int row = row_of_score(first_row, i), key = key_of_score(first_key, c, i);
+      scores[c][i] = key < seen[i / 2] ? score_of(p, at, scores[c][i], masked.of[c][i], row, key) : -kInfinity;
       largest[i / 2] = larger(largest[i / 2], scores[c][i]);
     }
   }
@@ -117,6 +139,10 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
       scores[c][i] = weight_of(scores[c][i], base_of(largest[i / 2]));
       found.sum[i / 2] += scores[c][i];
     }
+  }
+  if (kIsWhole) {
+    wait_copies<0>();
+    meet();
   }
 #if kIsTf32
   // A thread has the weights of two neighbouring keys, which are those of a product's two halves.
@@ -175,11 +201,14 @@ KERNEL(kThreads) {
   load_rows(q, kKStride, kQ + at.q, kQRow, first_query, kQueries, kRows, kDepth);
   if (tiles > 0) {
     load_rows(k, kKStride, kK + at.k, kKRow, 0, kKeyTile, kKeys, kDepth);
+    if (kIsWhole) end_copies();
     load_rows(v, kVStride, kV + at.v, kVRow, 0, kKeyTile, kKeys, kWidth);
   }
   end_copies();
   const int seen[2] = {seen_by(p, at, first_row + lane / 4), seen_by(p, at, first_row + lane / 4 + 8)};
   Found found = {{-kInfinity, -kInfinity}, {0, 0}, {}};
+  Masked masked;
+  read_mask(p, at, first_row, key_warp * kWarpKeys, seen, masked);
   uint32 queries[kDepth / kStep][4];
   for (int tile = 0; tile < tiles; ++tile) {
     const int now = tile % kBuffers, next = (tile + 1) % kBuffers;
@@ -188,7 +217,7 @@ KERNEL(kThreads) {
       load_rows(k + next * kKeyTile * kKStride, kKStride, kK + at.k, kKRow, first, kKeyTile, kKeys, kDepth);
       load_rows(v + next * kKeyTile * kVStride, kVStride, kV + at.v, kVRow, first, kKeyTile, kKeys, kWidth);
     }
-    end_copies();
+    if (!kIsWhole) end_copies();
     wait_copies<1>();
     meet();
     if (tile == 0) {
@@ -200,7 +229,7 @@ KERNEL(kThreads) {
     }
     const int keys = key_warp * kWarpKeys;
     add_keys(p, at, queries, k + (now * kKeyTile + keys) * kKStride, v + (now * kKeyTile + keys) * kVStride, first_row,
-             tile * kKeyTile + keys, seen, found);
+             tile * kKeyTile + keys, seen, masked, found);
     meet();
   }
 #pragma unroll
@@ -230,26 +259,43 @@ KERNEL(kThreads) {
     float* const mine = join + (warp * 16 + lane / 4 + r * 8) * kJoinStride;
 #pragma unroll
     for (int c = 0; c < kOutColumns; ++c) {
-      mine[c * 8 + lane % 4 * 2] = found.out[c][2 * r];
-      mine[c * 8 + lane % 4 * 2 + 1] = found.out[c][2 * r + 1];
+      *(Pack<float, 2>*)(mine + c * 8 + lane % 4 * 2) = {found.out[c][2 * r], found.out[c][2 * r + 1]};
     }
     mine[kWidth] = found.sum[r];
     mine[kWidth + 1] = found.largest[r];
   }
   meet();
-  for (int i = (int)thread_index(); i < kQueries * kWidth; i += kThreads) {
-    const int query = i / kWidth, column = i % kWidth;
+  constexpr int kJoined = 8;  // neighbours of a row that a thread joins
+  for (int i = (int)thread_index(); i < kQueries * kWidth / kJoined; i += kThreads) {
+    const int query = i / (kWidth / kJoined), column = i % (kWidth / kJoined) * kJoined;
     if (first_query + query >= kRows) continue;
     const float* const first = join + (query / 16 * kKeyWarps * 16 + query % 16) * kJoinStride;
-    float largest = -kInfinity, sum = 0, made = 0;
+    float largest = -kInfinity, sum = 0, made[kJoined] = {};
+#pragma unroll
     for (int w = 0; w < kKeyWarps; ++w) largest = larger(largest, first[w * 16 * kJoinStride + kWidth + 1]);
+#pragma unroll
     for (int w = 0; w < kKeyWarps; ++w) {
       const float* const part = first + w * 16 * kJoinStride;
       const float kept = weight_of(part[kWidth + 1], base_of(largest));
       sum += part[kWidth] * kept;
-      made += part[column] * kept;
+#pragma unroll
+      for (int e = 0; e < kJoined; e += 4) {
+        const Pack<float, 4> four = *(const Pack<float, 4>*)(part + column + e);
+#pragma unroll
+        for (int f = 0; f < 4; ++f) made[e + f] += four.e[f] * kept;
+      }
     }
-    kOut[at.out + (int64)(first_query + query) * kOutRow + column] = shared_out(made, share_of(largest, sum));
+    const float share = share_of(largest, sum);
+    Pack<Out, kJoined> out;
+#pragma unroll
+    for (int e = 0; e < kJoined; ++e) out.e[e] = shared_out(made[e], share);
+    Out* const to = kOut + at.out + (int64)(first_query + query) * kOutRow + column;
+    if constexpr (kJoined * sizeof(Out) <= 16) {
+      store_pack<Out, kJoined>(to, out);
+    } else {
+#pragma unroll
+      for (int e = 0; e < kJoined; ++e) to[e] = out.e[e];
+    }
   }
 #endif
 }
