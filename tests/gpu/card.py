@@ -166,7 +166,7 @@ def main():
              ("plans in other processes", lambda: lives.plans(run, options.build, options.folder, made)),
              ("compute-sanitizer", lambda: lives.sanitizer(run, each, options.build, ROOT / "tests" / "cases")),
              ("accidents", lambda: lives.accidents(run, options.build, options.folder, made[0])),
-             ("lifetimes", lambda: lives.lifetimes(made[1]))]
+             ("lifetimes", lambda: lives.lifetimes(run, options.build, options.folder))]
     for name, part in parts:
         if options.only and not any(word in name for word in options.only):
             continue

@@ -7,10 +7,18 @@ import subprocess
 import sys
 import time
 
+import ranks
+
 DELAYED = [[], ["--fp16"], ["--bf16"]]
 REPEATS = 100
 LARGE = """<ir_version: 8, opset_import: ["" : 17]> g (float[400000,2] x) => (float[400000,1] z) {
   t = Transpose(x) a = MatMul(x, t) s = Softmax(a) z = ReduceMax<axes = [1]>(s) }"""
+# Convolutions, attention, a normalisation and products: small, so that it may be built often.
+SMALL = """<ir_version: 10, opset_import: ["" : 21]> g (float[4,8,16,16] x) => (float[4,64,8] z)
+  <int64[3] n = {4,8,64}, WEIGHTS> {
+  c = Conv<pads = [1,1,1,1]>(x, w) r = Relu(c) m = MaxPool<kernel_shape = [2,2], strides = [2,2]>(r)
+  p = Reshape(m, n) q = MatMul(p, u) t = Transpose<perm = [0,2,1]>(q)
+  a = MatMul(t, p) b = Softmax(a) d = MatMul(b, t) e = LayerNormalization(d, s) z = Add(e, t) }"""
 TOOLS = [("memcheck", "--report-api-errors", "no"), ("racecheck",), ("synccheck",)]
 SANITIZED = ["matmul", "conv_transpose", "convolution", "normalization", "attention", "gather", "scatter", "topk", "pool",
              "cumsum", "recurrent", "resize", "quantizelinear", "reducesum", "transpose"]
@@ -99,8 +107,14 @@ def accidents(run, build, folder, path):
     return len(steps) - len(faults), len(steps), faults
 
 
-def lifetimes(path):
+def lifetimes(run, build, folder):
     """Builds and deletions with flat memory, and two contexts on two threads, in a process with the Python package."""
+    text, path = folder / "small.onnxtxt", folder / "small.onnx"
+    weights = [ranks.constant("float", *of) for of in (("w", 8, 8, 3, 3), ("u", 64, 64), ("s", 8))]
+    text.write_text(SMALL.replace("WEIGHTS", ", ".join(weights)))
+    status, output = run(build / "bin" / "assay", "convert", text, "-o", path)
+    if status:
+        return 0, 2, [last_line(output)]
     environment = os.environ | {"ASSAY_DEVICE": "cuda"}
     done = subprocess.run([sys.executable, "-X", "faulthandler", __file__, str(path)], env=environment, capture_output=True,
                           text=True, timeout=600)

@@ -164,6 +164,12 @@ TEST_P(Streams, Products) {
             "product.tiles", tolerance);
     }
   }
+  check("g (float16[150,96] x) => (float16[150,264] z) <" + numbers("float16[96,264] w", 96 * 264) + ", " +
+            numbers("float16[264] b", 264) + "> { y = MatMul(x, w) s = Add(y, b) z = Relu(s) }",
+        "product.tiles", 0.05);
+  check("g (float16[2,150,96] x) => (float16[2,150,136] z) <" + numbers("float16[96,136] w", 96 * 136) + ", " +
+            numbers("float16[150,136] b", 150 * 136) + "> { y = MatMul(x, w) z = Add(y, b) }",
+        "product.tiles", 0.05);
   check(
       "g (float16[3,70,512] x, float16[3,72,512] y) => (float16[3,70,72] z) { t = Transpose<perm = [0,2,1]>(y) "
       "z = MatMul(x, t) }",
@@ -191,7 +197,8 @@ TEST_P(Streams, Windows) {
 
 INSTANTIATE_TEST_SUITE_P(CardLayers, Streams,
                          testing::Values("streams:64x32/1", "streams:64x64/4", "streams:128x64/2", "turns:128x64/1",
-                                         "turns:128x256/1", "turns:128x192/1", "apart:128x128/1", "apart:64x256/1"));
+                                         "turns:128x256/1", "turns:128x192/1", "apart:128x128/1", "apart:64x256/1",
+                                         "pairs:128x256/1", "pairs-apart:128x128/1"));
 
 // An operand whose address maps refuse is copied first.
 TEST(CardLayers, StreamsOfWhatLiesUnevenly) {

@@ -85,9 +85,16 @@ size_t ElementSite::stride_place(size_t operand, size_t dim) const {
 
 bool ElementSite::can_pair(int64_t columns) const {
   constexpr int64_t kPack = 8;
-  const bool is_near = extents_.size() == 1 || (extents_.size() == 2 && extents_[1] == columns);
-  return pack_ == kPack && is_near &&
+  return pack_ == kPack && is_by_column(columns) &&
          std::ranges::all_of(all_, [](const ElementOperand& each) { return is_half(each.desc.dtype); });
+}
+
+bool ElementSite::is_by_column(int64_t columns) const {
+  if (extents_.size() > 2 || (extents_.size() == 2 && extents_[1] != columns)) return false;
+  for (size_t i = 0; i + 1 < all_.size(); ++i) {
+    if (!waits_in_slot(i) && strides_[i].front() != 0) return false;
+  }
+  return true;
 }
 
 std::string ElementSite::offsets() const { return offsets(0); }
@@ -187,7 +194,7 @@ std::string ElementSite::members() const {
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
     if (!waits_in_slot(i)) made += fmt::format("  {} a{};\n", type_read(i, is_raw(i) ? "Raw" : "Pack"), i);
   }
-  return made + fmt::format("  int o{};\n", all_.size() - 1);
+  return holds_offset() ? made + fmt::format("  int o{};\n", all_.size() - 1) : made;
 }
 
 std::string ElementSite::members_list() const {
@@ -195,7 +202,7 @@ std::string ElementSite::members_list() const {
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
     if (!waits_in_slot(i)) made += fmt::format("a{}, ", i);
   }
-  return made + fmt::format("o{}", all_.size() - 1);
+  return holds_offset() ? made + fmt::format("o{}", all_.size() - 1) : made;
 }
 
 std::string ElementSite::references(std::string_view from) const {
@@ -209,7 +216,7 @@ std::string ElementSite::references(std::string_view from) const {
                         : fmt::format("  const auto& a{0} = {1}.a{0};\n", i, from);
     }
   }
-  return made + fmt::format("  const int o{0} = {1}.o{0};\n", all_.size() - 1, from);
+  return holds_offset() ? made + fmt::format("  const int o{0} = {1}.o{0};\n", all_.size() - 1, from) : made;
 }
 
 std::string ElementSite::body() const {

@@ -26,9 +26,11 @@ class ElementSite {
   void use_slots() { uses_slots_ = true; }
   // Lets texts compute two neighbours at once, of packs that are moved as before. Only if can_pair(columns).
   void use_pairs() { computed_ = 2; }
-  // True if packs are of 16-bit elements and their places are known by row and column, or by one number.
+  // True if packs are of 16-bit elements, and all operands are known by the column alone.
   bool can_pair(int64_t columns) const;
   size_t slots() const;  // of a pack of results
+  // True if the operands that wait in no slots are the same for each row.
+  bool is_by_column(int64_t columns) const;
   // Adds pointers and numbers, which the texts below then refer to.
   void add_to(Launch& launch);
 
@@ -42,8 +44,8 @@ class ElementSite {
   std::string loads() const { return loads(false); }
   std::string raw_loads() const { return loads(true); }
   std::string fetches() const;
-  // Members of a struct for what `raw_loads` reads and the offset of the result, its initializer, and references into
-  // `from`, and into `slots`.
+  // Members of a struct for what `raw_loads` reads, and, but for sites that use slots or pairs, the offset of the
+  // result; its initializer, and references into `from`, and into `slots`.
   std::string members() const;
   std::string members_list() const;
   std::string references(std::string_view from) const;
@@ -66,6 +68,7 @@ class ElementSite {
   std::string walked_offsets(size_t begin) const;
   std::string offsets(size_t begin) const;
   bool waits_in_slot(size_t operand) const;
+  bool holds_offset() const { return !uses_slots_ && computed_ == 0; }
   std::string address(size_t operand) const;
   size_t stride_place(size_t operand, size_t dim) const;
   std::string loads(bool are_raw) const;

@@ -30,14 +30,15 @@ std::string operands_text(const ElementSite& site) {
          site.raw_loads() + fmt::format("  return {{{}}};\n}}\n", site.members_list());
 }
 
-// These and `finish`, which has further parameters.
-std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view further) {
+// These and `finish`, which knows the place of the results by `place`, or by the operands.
+std::string halves_text(const ElementSite& site, std::string_view plain, std::string_view place = "",
+                        std::string_view further = "") {
   return fmt::format("#define kTaken {}\n", site.pack()) + operands_text(site) +
          fmt::format(
-             "DEVICE void finish(const Params& p, const Pack<{}, {}>& products, const Operands& operands{}) {{\n",
-             plain, site.pack(), further) +
-         site.references("operands") + site.results(fmt::format("    const {} plain = products.e[i];\n", plain)) +
-         "}\n";
+             "DEVICE void finish(const Params& p{}, const Pack<{}, {}>& products, const Operands& operands{}) {{\n",
+             place, plain, site.pack(), further) +
+         (place.empty() ? "" : site.result_offset()) + site.references("operands") +
+         site.results(fmt::format("    const {} plain = products.e[i];\n", plain)) + "}\n";
 }
 
 }  // namespace
@@ -62,16 +63,16 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
 
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain) {
   site.add_to(launch);
-  return halves_text(site, plain, "") + fmt::format(
-                                            "DEVICE void finish(const Params& p, uint32 first, const Pack<{}, {}>& "
-                                            "products) {{\n  finish(p, products, operands_of(p, first));\n}}\n",
-                                            plain, site.pack());
+  return halves_text(site, plain) + fmt::format(
+                                        "DEVICE void finish(const Params& p, uint32 first, const Pack<{}, {}>& "
+                                        "products) {{\n  finish(p, products, operands_of(p, first));\n}}\n",
+                                        plain, site.pack());
 }
 
 std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns) {
   site.use_rows(columns);
   site.add_to(launch);
-  return halves_text(site, "float", "");
+  return halves_text(site, "float");
 }
 
 std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t columns) {
@@ -79,7 +80,8 @@ std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t column
   site.use_slots();
   site.add_to(launch);
   return fmt::format("DEVICE void fetch(const Params& p, {}, unsigned char* slots) {{\n", site.place()) +
-         site.offsets() + site.fetches() + "}\n" + halves_text(site, "float", ", const unsigned char* slots");
+         site.offsets() + site.fetches() + "}\n" +
+         halves_text(site, "float", ", int row, int column", ", const unsigned char* slots");
 }
 
 std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns) {

@@ -28,8 +28,8 @@ std::string finish_text(ElementSite site, Launch& launch, std::string_view plain
 // `operands_of(p, row, column)` and `finish(p, given, operands)`, for results in so many columns.
 std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns);
 // `fetch(p, row, column, slots)`, which brings operands into slots, kSlotStride bytes from one to the next, with copies
-// that are done after wait_copies(); `operands_of(p, row, column)` reads the others, `finish(p, given, operands,
-// slots)` takes all.
+// that are done after wait_copies(); `operands_of(p, row, column)` reads the others, `finish(p, row, column, given,
+// operands, slots)` takes all.
 std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t columns);
 // For sites that can pair and need no slots: `operands_of(p, row, column)` and `finished(p, given, operands)` make two
 // results of those of two neighbours, `write(p, row, column, results)` writes a pack.

@@ -186,6 +186,15 @@ DEVICE void expect_bytes(uint64* barrier, uint32 bytes) {
 DEVICE void arrive(uint64* barrier) {
   asm volatile("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
 }
+// At the barrier that lies at the same place of another block of the cluster. It orders nothing beyond this block: that
+// would wait for all that was written to memory before.
+DEVICE void arrive_at_block(int block, uint64* barrier) {
+  asm volatile(
+      "{\n\t.reg .b32 a;\n\tmapa.shared::cluster.u32 a, %0, %1;\n\tmbarrier.arrive.shared::cluster.b64 _, [a];\n\t}" ::"r"(
+          shared_address(barrier)),
+      "r"(block)
+      : "memory");
+}
 DEVICE void wait_turn(uint64* barrier, uint32 parity) {
   asm volatile(
       "{\n\t.reg .pred done;\nagain:\n\tmbarrier.try_wait.parity.shared::cta.b64 done, [%0], %1;\n\t@!done bra "
@@ -201,6 +210,14 @@ DEVICE void move_box(void* to, const Map* map, uint64* barrier, int x, int y, in
       "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%3, %4, %5}], "
       "[%2];" ::"r"(shared_address(to)),
       "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z)
+      : "memory");
+}
+// Moves a box to the same place of both blocks of a pair, where its bytes arrive at the barrier of each.
+DEVICE void move_box_to_both(void* to, const Map* map, uint64* barrier, int x, int y, int z) {
+  asm volatile(
+      "cp.async.bulk.tensor.3d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster [%0], [%1, "
+      "{%3, %4, %5}], [%2], %6;" ::"r"(shared_address(to)),
+      "l"(map), "r"(shared_address(barrier)), "r"(x), "r"(y), "r"(z), "h"((uint16)3)
       : "memory");
 }
 DEVICE void move_windows(void* to, const Map* map, uint64* barrier, int channel, int x, int y, int image, int right,

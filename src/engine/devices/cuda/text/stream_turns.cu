@@ -5,6 +5,7 @@
 // them finished.
 #define kPart (kColumns % 32 == 0 ? 32 : 16)  // columns that a warp finishes at once
 #define kPartStride (kPart + 8)
+#define kColumnParts (kColumns / kPart)
 #define kMine ((16 * kPart / kTaken + 31) / 32)  // packs of a thread in them
 #define kParts (kBlocks * kColumns / kPart)      // of a warp in a tile
 // Where a thread takes results: of a tile, from its first row of a part on.
@@ -20,10 +21,10 @@ DEVICE Taken taken_of(const Tile& tile) {
 // Calls take(i, m, n) for the packs of a part that are results.
 template <typename Take>
 DEVICE void for_mine(const Work& work, const Taken& taken, int part, Take take) {
-  const int n = taken.column + part % (kColumns / kPart) * kPart;
+  const int n = taken.column + part % kColumnParts * kPart;
 #pragma unroll
   for (int i = 0; i < kMine; ++i) {
-    const int m = taken.row + part / (kColumns / kPart) * 64 + i * kRowsOfPack;
+    const int m = taken.row + part / kColumnParts * 64 + i * kRowsOfPack;
     if (is_result(work, m, n)) take(i, m, n);
   }
 }
@@ -39,40 +40,50 @@ DEVICE void fetch_part(const Params& p, const Work& work, const Taken& taken, in
   end_copies();
 #endif
 }
+// What a thread reads for its results besides slots: for a whole tile at once, before it is multiplied, where operands
+// are known by the column; otherwise a part ahead.
 #if kPairs
 #define kResultStride (kPart + 8)
 #define kPairsOfRow (kPart / 8)
-// Operands of the pairs of a part, where there are none those of others.
-DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands (*operands)[kPairsOfRow]) {
-  const int lane = (int)thread_index() % 32;
-  const int m = taken.row - lane / kPairsOfRow + lane / 4 + part / (kColumns / kPart) * 64;
-  const int n = taken.column - lane % kPairsOfRow * kTaken + part % (kColumns / kPart) * kPart + lane % 4 * 2;
-#pragma unroll
-  for (int half = 0; half < 2; ++half) {
-    const int row = row_of(work, taken.item, m + half * 8 < work.rows ? m + half * 8 : 0);
-#pragma unroll
-    for (int c = 0; c < kPairsOfRow; ++c) operands[half][c] = operands_of(p, row, n + c * 8 < work.columns ? n + c * 8 : 0);
-  }
+#define kHeld (kColumnParts * kPairsOfRow)
+#elif kIsByColumn
+#define kHeld kColumnParts
+#else
+#define kHeld kMine
+#endif
+struct Held {
+  Operands of[kHeld];
+};
+DEVICE Operands operands_in(const Params& p, const Work& work, const Taken& taken, int n) {
+  return operands_of(p, row_of(work, taken.item, 0), n < work.columns ? n : 0);
 }
+DEVICE void read_tile(const Params& p, const Work& work, const Taken& taken, Held& held) {
+#if kPairs
+  const int lane = (int)thread_index() % 32, first = taken.column - lane % kPairsOfRow * kTaken + lane % 4 * 2;
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) held.of[i] = operands_in(p, work, taken, first + i * 8);
+#elif kIsByColumn
+#pragma unroll
+  for (int i = 0; i < kHeld; ++i) held.of[i] = operands_in(p, work, taken, taken.column + i * kPart);
+#endif
+}
+#if kPairs
 // Finishes the sums of the thread.
 DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next,
-                       const Sums& sums, float* memory, unsigned char* slots) {
+                       const Sums& sums, const Held& held, float* memory, unsigned char* slots) {
   const int lane = (int)thread_index() % 32;
   Result* const own = (Result*)memory;
-  Operands operands[2][kPairsOfRow];
-  read_operands(p, work, taken, 0, operands);
 #pragma unroll
   for (int part = 0; part < kParts; ++part) {
-    const float* const given = sums.of[part / (kColumns / kPart)] + part % (kColumns / kPart) * kPart / 2;
-    Operands later[2][kPairsOfRow];
-    if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
+    const float* const given = sums.of[part / kColumnParts] + part % kColumnParts * kPart / 2;
     meet_warp();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
 #pragma unroll
       for (int c = 0; c < kPairsOfRow; ++c) {
         const float* const two = given + c * 4 + half * 2;
-        const Pack<Result, 2> made = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands[half][c]);
+        const Operands& operands = held.of[part % kColumnParts * kPairsOfRow + c];
+        const Pack<Result, 2> made = finished(p, Pack<float, 2>{{two[0], two[1]}}, operands);
         *(Pack<Result, 2>*)(own + (lane / 4 + half * 8) * kResultStride + c * 8 + lane % 4 * 2) = made;
       }
     }
@@ -82,29 +93,27 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
       const Result* const pack = own + row * kResultStride + lane % kPairsOfRow * kTaken;
       write(p, row_of(work, taken.item, m), n, *(const Pack<Result, kTaken>*)pack);
     });
-#pragma unroll
-    for (int each = 0; each < 2 * kPairsOfRow; ++each) {
-      operands[each / kPairsOfRow][each % kPairsOfRow] = later[each / kPairsOfRow][each % kPairsOfRow];
-    }
   }
 }
 #else
-DEVICE void read_operands(const Params& p, const Work& work, const Taken& taken, int part, Operands* operands) {
-  for_mine(work, taken, part, [&](int i, int m, int n) { operands[i] = operands_of(p, row_of(work, taken.item, m), n); });
+DEVICE void read_part(const Params& p, const Work& work, const Taken& taken, int part, Held& held) {
+#if !kIsByColumn
+  for_mine(work, taken, part, [&](int i, int m, int n) { held.of[i] = operands_of(p, row_of(work, taken.item, m), n); });
+#endif
 }
 // Finishes the sums of the thread's warp, through 16 rows of memory of its own, and fetches for the next tile.
 DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, const Taken& next, bool has_next,
-                       const Sums& sums, float* own, unsigned char* slots) {
+                       const Sums& sums, const Held& of_tile, float* own, unsigned char* slots) {
   const uint32 lane = thread_index() % 32;
-  Operands operands[kMine];
-  read_operands(p, work, taken, 0, operands);
+  Held held = of_tile;
+  read_part(p, work, taken, 0, held);
 #pragma unroll
   for (int part = 0; part < kParts; ++part) {
-    const int first = part % (kColumns / kPart) * kPart;
+    const int first = part % kColumnParts * kPart;
     meet_warp();
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      for_pairs<kPart>(sums.of[part / (kColumns / kPart)] + first / 2, half != 0, own + (lane / 4 + half * 8) * kPartStride,
+      for_pairs<kPart>(sums.of[part / kColumnParts] + first / 2, half != 0, own + (lane / 4 + half * 8) * kPartStride,
                        [](float* to, const Pack<float, 2>& two) { *(Pack<float, 2>*)to = two; });
     }
     meet_warp();
@@ -114,11 +123,12 @@ DEVICE void finish_own(const Params& p, const Work& work, const Taken& taken, co
     for (int i = 0; i < kMine; ++i) {
       made[i] = sums_at(own, kPartStride, (int)(lane / (kPart / kTaken)) + i * kRowsOfPack, (int)(lane % (kPart / kTaken)) * kTaken);
     }
-    Operands later[kMine];
-    if (part + 1 < kParts) read_operands(p, work, taken, part + 1, later);
-    for_mine(work, taken, part, [&](int i, int m, int n) { finish(p, made[i], operands[i], slots_of(slots, part, i)); });
-#pragma unroll
-    for (int i = 0; i < kMine; ++i) operands[i] = later[i];
+    const Held now = held;
+    if (part + 1 < kParts) read_part(p, work, taken, part + 1, held);
+    for_mine(work, taken, part, [&](int i, int m, int n) {
+      const Operands& operands = now.of[kIsByColumn ? part % kColumnParts : i];
+      finish(p, row_of(work, taken.item, m), n, made[i], operands, slots_of(slots, part, i));
+    });
     if (part + kRing < kParts) {
       fetch_part(p, work, taken, part + kRing, true, slots);
     } else {
@@ -174,11 +184,18 @@ STREAM_KERNEL {
       number += turns;
       if (number < tiles) next = taken_of(tile_at(work, number));
       Sums sums;
+      Held held;
+      read_tile(p, work, taken, held);
       if (kIsApart) wait_turn(stages.permitted + warp_index() / 4, permitted);
       permitted ^= 1;
       multiply(work, stages, turn, sums);
-      finish_own(p, work, taken, next, number < tiles, sums, own, slots);
+      finish_own(p, work, taken, next, number < tiles, sums, held, own, slots);
       if (kIsApart) skip_tile(work, turn);
     }
   }
+#if kIsPaired
+  // The other block may still write here.
+  arrive_at_cluster();
+  wait_for_cluster();
+#endif
 }

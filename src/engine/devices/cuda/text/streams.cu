@@ -1,7 +1,8 @@
 // Products of tiles whose operands one thread moves into shared memory, by maps of them, and convolutions over pictures
 // with channels last as such products (sm_90a). Given by the writer: T, and kStep elements of the depth in rows of 128 bytes; kRows, kColumns; kBlocks of 64 rows for
 // each group of four warps; kStages; kSplits, blocks of a cluster that share the depth; kIsLong: blocks take tiles in
-// turns; kIsApart: each group has tiles of its own; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
+// turns; kIsApart: each group has tiles of its own; kIsPaired: blocks of a
+// cluster of two share what is moved of the columns; kIsWindow, of kTapsX columns; kLeftItems, kRightItems: 1 if the operand differs by item; kRightIsConstant;
 // `multiply_group(sums, left, right, adds)`, which makes, or adds, the product of 64 rows over 32 bytes of the depth;
 // `Work` and `work_of(p)`; `row_of(work, item, m)`, the row among those of all items, and `operands_of` and `finish` for
 // it; stream_clusters.cu and stream_turns.cu are the kernels: the one is given kMostEarly, packs of operands that a thread
@@ -71,12 +72,15 @@ DEVICE Corner corner_of(const Work& work, int row) {
 }
 
 DEVICE void move_right(const Params& p, const Work& work, const Tile& tile, const Step& step, const Stages& stages, int stage) {
-  void* const to = stages.first + stage * kStageBytes + kRows * 128;
-  if (kIsWindow) {
-    move_box(to, p.maps + 1, stages.full + stage, step.first, step.tap, tile.item * work.columns + tile.column);
-  } else {
-    move_box(to, p.maps + 1, stages.full + stage, step.first, tile.column, kRightItems * tile.item);
-  }
+  const int part = kIsPaired ? (int)block_z() * (kColumns / 2) : 0;  // each block of a pair moves its half to both
+  void* const to = stages.first + stage * kStageBytes + (kRows + part) * 128;
+  const int column = tile.column + part;
+  const int y = kIsWindow ? step.tap : column, z = kIsWindow ? tile.item * work.columns + column : kRightItems * tile.item;
+#if kIsPaired
+  move_box_to_both(to, p.maps + 1, stages.full + stage, step.first, y, z);
+#else
+  move_box(to, p.maps + 1, stages.full + stage, step.first, y, z);
+#endif
 }
 DEVICE void move_left(const Params& p, const Work& work, const Tile& tile, const Corner& corner, const Step& step,
                       const Stages& stages, int stage) {
@@ -111,8 +115,10 @@ DEVICE Tile tile_at(const Work& work, int number) {
   const int column = in_group / height, row = in_group - column * height;
   return {item, (group * kTogether + row) * kRows, column * kColumns};
 }
-DEVICE int first_tile() { return (int)block_x(); }
-DEVICE int tile_turns() { return (int)blocks_x(); }
+// Blocks of a pair have tiles below each other.
+#define kBlocksOfPair (kIsPaired ? 2 : 1)
+DEVICE int first_tile() { return (int)block_x() * kBlocksOfPair + (kIsPaired ? (int)block_z() : 0); }
+DEVICE int tile_turns() { return (int)blocks_x() * kBlocksOfPair; }
 #else
 DEVICE int tile_count(const Work& work) { return 1; }
 DEVICE Tile tile_at(const Work& work, int number) {
@@ -122,22 +128,30 @@ DEVICE int first_tile() { return 0; }
 DEVICE int tile_turns() { return 1; }
 #endif
 
+DEVICE void start_barriers(const Params& p, const Stages& stages) {
+#pragma unroll 1
+  for (int stage = 0; stage < kStages; ++stage) {
+    start_barrier(stages.full + stage, 1);
+    start_barrier(stages.empty + stage, 4 * kSharing * (kIsPaired ? 2 : 1));
+  }
+  if (kIsApart) {
+    start_barrier(stages.permitted, 4);
+    start_barrier(stages.permitted + 1, 4);
+  }
+  show_barriers();
+  prepare_map(p.maps);
+}
+// A stage was read: those that move to it may do so again.
+DEVICE void give_back(const Stages& stages, int stage) {
+  if (thread_index() % 32 != 0) return;
+  arrive(stages.empty + stage);
+#if kIsPaired
+  arrive_at_block(1 - (int)block_z(), stages.empty + stage);
+#endif
+}
 // Begins with the weights of the first tile: they are there before the launch before has ended. All lanes of the warp
 // that moves walk together, and one of them acts.
 DEVICE void begin_moving(const Params& p, const Work& work, const Stages& stages, bool acts) {
-  if (acts) {
-#pragma unroll 1
-    for (int stage = 0; stage < kStages; ++stage) {
-      start_barrier(stages.full + stage, 1);
-      start_barrier(stages.empty + stage, 4 * kSharing);
-    }
-    if (kIsApart) {
-      start_barrier(stages.permitted, 4);
-      start_barrier(stages.permitted + 1, 4);
-    }
-    show_barriers();
-    prepare_map(p.maps);
-  }
   if (!kRightIsConstant) return;
   const Span span = span_of(work);
   const Tile tile = tile_at(work, first_tile());
@@ -200,7 +214,7 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
     }
     end_products();
     wait_products<1>();
-    if (before >= 0 && thread_index() % 32 == 0) arrive(stages.empty + before);
+    if (before >= 0) give_back(stages, before);
     before = turn.stage;
     next_turn(turn);
   }
@@ -208,7 +222,7 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
   const int other = warp_index() < 4 ? 1 : 0;
   if (kIsApart && thread_index() % 32 == 0) arrive(stages.permitted + other);
   wait_products<0>();
-  if (thread_index() % 32 == 0) arrive(stages.empty + before);
+  give_back(stages, before);
 }
 
 // The place of a sum among rows of memory: threads that write neighbouring rows, or read neighbouring packs, find them in
@@ -242,8 +256,8 @@ DEVICE Pack<float, kTaken> sums_at(const float* sums, int stride, int row, int c
 }
 DEVICE bool is_result(const Work& work, int m, int n) { return m < work.rows && n < work.columns; }
 
-#if kSplits > 1
-#define STREAM_KERNEL CLUSTER_KERNEL(kThreads, kResident, kSplits)
+#if kSplits > 1 || kIsPaired
+#define STREAM_KERNEL CLUSTER_KERNEL(kThreads, kResident, kIsPaired ? 2 : kSplits)
 #else
 #define STREAM_KERNEL RESIDENT_KERNEL(kThreads, kResident)
 #endif
@@ -258,6 +272,11 @@ DEVICE Role begin_role(const Params& p, const Work& work, const Stages& stages) 
   role.multiplies = warp_index() < kConsumers / 32;
   role.moves = warp_index() == kConsumers / 32;
   role.acts = role.moves && is_elected();
+  if (role.acts) start_barriers(p, stages);
+#if kIsPaired
+  arrive_at_cluster();
+  wait_for_cluster();
+#endif
   if (role.moves) begin_moving(p, work, stages, role.acts);
 #if kSplits > 1
   arrive_at_cluster();

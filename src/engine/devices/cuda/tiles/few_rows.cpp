@@ -18,15 +18,15 @@ constexpr int64_t kUnit = 8;  // columns
 struct Steps {
   int64_t depth = 0;        // of one
   int64_t stage_bytes = 0;  // of a warp
-  int64_t stages = 0;
+  int64_t blocks = 0;       // of a processor: codes take little memory, and more time than it takes to read them
 };
 
 Steps steps_of(const FewRows& product) {
   constexpr int64_t kBitsOfColumn = 1024, kCodeBytes = 144;
-  if (product.codes == nullptr) return {.depth = 128, .stage_bytes = kUnit * 272, .stages = 3};
+  if (product.codes == nullptr) return {.depth = 128, .stage_bytes = kUnit * 272, .blocks = 2};
   const int64_t depth = kBitsOfColumn / product.codes->bits;
   const int64_t scale_bytes = depth / product.codes->block * (product.codes->are_scales_halves ? 2 : 4);
-  return {.depth = depth, .stage_bytes = kUnit * (kCodeBytes + scale_bytes), .stages = 4};
+  return {.depth = depth, .stage_bytes = kUnit * (kCodeBytes + scale_bytes), .blocks = 4};
 }
 
 // The fewest warps that share a depth and leave each group of them several units: sums that are shared must be joined.
@@ -59,15 +59,15 @@ bool suits_few_rows(const FewRows& product) {
 }
 
 std::optional<Launch> few_rows_launch(Programs& programs, const FewRows& product, ElementSite site) {
-  constexpr int64_t kBlocksOfProcessor = 2, kPad = 32;
+  constexpr int64_t kStages = 4, kPad = 32;
   const Steps steps = steps_of(product);
   const int64_t units = (product.columns + kUnit - 1) / kUnit;
-  const int64_t most_blocks = kBlocksOfProcessor * programs.card().multiprocessors();
+  const int64_t most_blocks = steps.blocks * programs.card().multiprocessors();
   const int64_t slices = slices_of(units, most_blocks), together = kWarps / slices;
   const int64_t left_row = (product.depth + steps.depth - 1) / steps.depth * steps.depth + kPad;
   const int64_t left_bytes = product.rows * left_row * 2;
   const int64_t joined_bytes = 2 * kWarps * product.rows * kUnit * int64_t{sizeof(float)};
-  const int64_t shared_bytes = left_bytes + kWarps * steps.stages * steps.stage_bytes + joined_bytes;
+  const int64_t shared_bytes = left_bytes + kWarps * kStages * steps.stage_bytes + joined_bytes;
   if (shared_bytes > programs.card().shared_bytes()) return std::nullopt;
   KernelWriter writer;
   writer.launch().shared_bytes = static_cast<unsigned>(shared_bytes);
@@ -80,7 +80,7 @@ std::optional<Launch> few_rows_launch(Programs& programs, const FewRows& product
   writer.number("kDepth", product.depth);
   writer.constant("kRows", product.rows);
   writer.constant("kSlices", slices);
-  writer.constant("kStages", steps.stages);
+  writer.constant("kStages", kStages);
   writer.constant("kIsOfCodes", product.codes != nullptr ? 1 : 0);
   if (product.codes != nullptr) {
     writer.constant("kBlock", product.codes->block);

@@ -15,6 +15,7 @@ struct TileShape {
   bool is_streamed = false;             // by groups of four warps, one thread moves the operands (sm_90a)
   bool is_long = false;                 // blocks of such take tiles in turns
   bool is_apart = false;                // each group its own
+  bool is_paired = false;               // two blocks share what they read of the columns
   bool operator==(const TileShape&) const = default;
 };
 

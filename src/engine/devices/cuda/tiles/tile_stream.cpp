@@ -28,6 +28,12 @@ int64_t steps_of(const TileProduct& product) {
 }
 int64_t tiles_along(int64_t results, int64_t of_tile) { return (results + of_tile - 1) / of_tile; }
 
+// As many as pairs of blocks take, if they are in pairs: rows that are not there have no results.
+int64_t row_tiles_of(const TileProduct& product, const TileShape& shape) {
+  const int64_t tiles = tiles_along(product.rows, shape.rows);
+  return shape.is_paired ? (tiles + 1) / 2 * 2 : tiles;
+}
+
 // Blocks that fit on a processor beside each other.
 int64_t resident_blocks(const TileShape& shape) { return shape.rows * shape.columns <= 128 * 64 ? 2 : 1; }
 
@@ -45,7 +51,8 @@ class StreamWriter {
     if (shape_.is_long) {
       const int64_t fitting = int64_t{programs.card().multiprocessors()} * resident();
       const int64_t tiles = row_tiles() * column_tiles() * product_.item_count();
-      launch.grid = {static_cast<unsigned>(std::min(tiles, fitting)), 1, 1};
+      const int64_t together = shape_.is_paired ? 2 : 1;
+      launch.grid = {static_cast<unsigned>(std::min(tiles, fitting) / together), 1, static_cast<unsigned>(together)};
     } else {
       launch.grid = {static_cast<unsigned>(row_tiles()), static_cast<unsigned>(column_tiles()),
                      static_cast<unsigned>(product_.item_count() * shape_.splits)};
@@ -69,7 +76,8 @@ class StreamWriter {
   }
   // Sums of the same thread are finished two by two, and results exchanged: quicker where no operand waits in slots.
   bool pairs() const { return shape_.columns % 32 == 0 && slots() == 0 && site_.can_pair(product_.columns); }
-  int64_t row_tiles() const { return tiles_along(product_.rows, shape_.rows); }
+  int64_t row_tiles() const { return row_tiles_of(product_, shape_); }
+  int64_t moved_columns() const { return shape_.is_paired ? shape_.columns / 2 : shape_.columns; }
   int64_t column_tiles() const { return tiles_along(product_.columns, shape_.columns); }
   // Groups of four warps, and those that share a tile; one of more rows has more for each.
   int64_t sharing() const { return shape_.is_apart ? 1 : std::min<int64_t>(shape_.rows / kGroupRows, 2); }
@@ -91,11 +99,11 @@ class StreamWriter {
     while (parts % made != 0) --made;
     return made;
   }
-  int64_t slots() const {
-    if (!shape_.is_long) return 0;
+  int64_t slots() const { return shape_.is_long ? static_cast<int64_t>(slotted().slots()) : 0; }
+  ElementSite slotted() const {
     ElementSite site = site_;
     site.use_slots();
-    return static_cast<int64_t>(site.slots());
+    return site;
   }
   int64_t part_results() const { return int64_t{16} * (shape_.columns % 32 == 0 ? 32 : 16); }
   int64_t packs_of_part() const { return (part_results() / site_.pack() + 31) / 32; }
@@ -139,11 +147,11 @@ class StreamWriter {
       const int64_t channels = channels_of(*product_.windows);
       made.map.dims = {channels, product_.depth / channels, product_.columns * product_.item_count()};
       made.map.strides = {channels, product_.right.along};
-      made.map.box = {step_of(product_), 1, shape_.columns};
+      made.map.box = {step_of(product_), 1, moved_columns()};
     } else {
       made.map.dims = {product_.depth, product_.columns, right_items()};
       made.map.strides = {product_.right.along, item_stride(product_.right, product_.columns)};
-      made.map.box = {step_of(product_), shape_.columns, 1};
+      made.map.box = {step_of(product_), moved_columns(), 1};
     }
     return made;
   }
@@ -164,6 +172,7 @@ class StreamWriter {
     set("kColumns", shape_.columns);
     set("kBlocks", shape_.rows / kGroupRows / sharing());
     set("kIsApart", shape_.is_apart ? 1 : 0);
+    set("kIsPaired", shape_.is_paired ? 1 : 0);
     set("kMovers", movers());
     set("kSharesRegisters", shares_registers() ? 1 : 0);
     set("kStages", stages());
@@ -172,6 +181,7 @@ class StreamWriter {
     set("kIsLong", shape_.is_long ? 1 : 0);
     if (shape_.is_long) {
       set("kPairs", pairs() ? 1 : 0);
+      set("kIsByColumn", slotted().is_by_column(product_.columns) ? 1 : 0);
       set("kSlots", slots());
       set("kRing", ring());
       set("kSlotStride", slot_stride());
@@ -275,10 +285,15 @@ bool can_stream(const TileProduct& product, bool permits_tf32) {
 
 struct Form {
   int rows, columns;
-  bool is_apart = false;
+  bool is_apart = false, is_paired = false;
 };
-constexpr std::array kLongForms = {Form{128, 256}, Form{128, 192}, Form{128, 64}, Form{128, 128, true},
-                                   Form{64, 256, true}};
+constexpr std::array kLongForms = {Form{128, 256},
+                                   Form{128, 192},
+                                   Form{128, 64},
+                                   Form{128, 128, true},
+                                   Form{64, 256, true},
+                                   Form{128, 256, false, true},
+                                   Form{128, 128, true, true}};
 constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
 constexpr int kMostSplits = 8;
 
@@ -287,14 +302,15 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   constexpr double kStart = 2900;  // until the first operands are there, and behind the last result
   constexpr double kLate = 800;    // of a launch that cannot begin early
   const auto results = static_cast<double>(shape.rows * shape.columns);
-  const int64_t steps = steps_of(product), tiles = tiles_along(product.rows, shape.rows) *
+  const int64_t steps = steps_of(product), tiles = row_tiles_of(product, shape) *
                                                    tiles_along(product.columns, shape.columns) * product.item_count();
   const int64_t resident = resident_blocks(shape), blocks = tiles * shape.splits;
   const auto turns = static_cast<double>(tiles_along(blocks, processors * resident));
   if (shape.is_long) {
     // The share of what the instructions could do; narrow tiles read the rows once for each of theirs.
     const double speed = shape.columns > 64 ? 0.85 : product.columns > 64 && steps > 1 ? 0.2 : 0.42;
-    const double multiply = static_cast<double>(steps) * results / 32 / speed + 300;
+    const double paired = shape.is_paired ? 0.97 : 1;
+    const double multiply = paired * static_cast<double>(steps) * results / 32 / speed + 300;
     if (!shape.is_apart) return kStart + turns * (static_cast<double>(resident) * multiply + 0.45 * results);
     const double finish = 0.7 * results;
     return kStart + turns * std::max(multiply, (multiply + finish) / 2) + finish;
@@ -313,8 +329,12 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, bool permits_tf
   if (card.capability() != kStreams || !can_stream(product, permits_tf32)) return {};
   std::vector<TileShape> shapes;
   for (const Form& form : kLongForms) {
-    shapes.push_back(
-        {.rows = form.rows, .columns = form.columns, .is_streamed = true, .is_long = true, .is_apart = form.is_apart});
+    shapes.push_back({.rows = form.rows,
+                      .columns = form.columns,
+                      .is_streamed = true,
+                      .is_long = true,
+                      .is_apart = form.is_apart,
+                      .is_paired = form.is_paired});
   }
   for (const Form& form : kShortForms) {
     for (int splits = 1; splits <= kMostSplits && splits <= steps_of(product); splits *= 2) {

@@ -10,7 +10,8 @@ namespace {
 
 // The name of a shape among the variants: `128x64/2`, with the parts of the depth; `tf32x3:128x64/2`.
 std::string name_of(const TileShape& shape) {
-  const std::string_view products = shape.is_apart             ? "apart:"
+  const std::string_view products = shape.is_paired            ? (shape.is_apart ? "pairs-apart:" : "pairs:")
+                                    : shape.is_apart           ? "apart:"
                                     : shape.is_long            ? "turns:"
                                     : shape.is_streamed        ? "streams:"
                                     : shape.tf32_products == 0 ? ""
