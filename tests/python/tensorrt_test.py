@@ -564,6 +564,22 @@ def test_tactics_and_timing_caches_repeat_a_build():
     assert list(loaded) == list(recorded)
 
 
+def test_levels_say_whether_tactics_are_measured():
+    weights = onnx.numpy_helper.from_array(np.ones((32, 32), np.float32), "w")
+    values = [onnx.helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, [16, 32]) for name in "xy"]
+    graph = onnx.helper.make_graph([onnx.helper.make_node("MatMul", ["x", "w"], ["y"])], "g", values[:1], values[1:], [weights])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8).SerializeToString()
+    sizes = {}
+    for level, most in ((0, -1), (3, -1), (3, 1)):
+        builder, network, _ = network_from_onnx_bytes(model)
+        config = create_config(builder, network)
+        config.builder_optimization_level, config.max_num_tactics = level, most
+        config.set_timing_cache(config.create_timing_cache(b""), False)
+        engine_bytes_from_network((builder, network), config)
+        sizes[level, most] = len(bytes(config.get_timing_cache().serialize()))
+    assert sizes[0, -1] == sizes[3, 1] < sizes[3, -1], sizes
+
+
 def test_networks_can_be_changed():
     loaded = network_from_onnx_bytes(checks.save_identity().SerializeToString())
     builder, network, _ = loaded

@@ -289,7 +289,9 @@ class Builder(NoOpContext):
 
     @staticmethod
     def _flags(config):
-        settings = {}
+        settings = {"builder-optimization-level": [str(config.builder_optimization_level)]}
+        if config.max_num_tactics > 0:
+            settings["max-tactics"] = [str(config.max_num_tactics)]
         for flag, name in (("BF16", "bf16"), ("FP16", "fp16"), ("INT8", "int8"), ("STRICT_NANS", "strict"),
                            ("STRIP_PLAN", "strip-plan")):
             if config._has(flag):

@@ -152,7 +152,7 @@ class IBuilderConfig(Capabilities, NoOpContext):
     runtime_platform = Attribute(enums.RuntimePlatform, enums.RuntimePlatform.SAME_AS_BUILD, "Accepted.")
     tiling_optimization_level = Attribute(enums.TilingOptimizationLevel, enums.TilingOptimizationLevel.NONE, "Accepted.")
     l2_limit_for_tiling = Attribute(int, 0, "Accepted.")
-    max_num_tactics = Attribute(int, -1, "Accepted.")
+    max_num_tactics = Attribute(int, -1, "Most tactics that are measured for a layer; -1: what the level says.")
     max_aux_streams = Attribute(int, -1, "Accepted.")
     avg_timing_iterations = Attribute(int, 1, "Accepted.")
     min_timing_iterations = Attribute(int, 1, "Accepted.")
@@ -193,7 +193,7 @@ class IBuilderConfig(Capabilities, NoOpContext):
 
     @property
     def builder_optimization_level(self):
-        """0 to 5, accepted; greater numbers are 5."""
+        """How long tactics are measured, from 0, not at all, to 5; greater numbers are 5."""
         return self._level
 
     @builder_optimization_level.setter
