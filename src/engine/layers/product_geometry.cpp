@@ -23,6 +23,7 @@ bool set_gemm(const ops::Node& facts, const TensorDesc& a, const TensorDesc& b, 
   g.columns = b.dims[turns_right ? 0 : 1];
   std::tie(g.left_row, g.left_column) =
       turns_left ? std::pair(a.strides[1], a.strides[0]) : std::pair(a.strides[0], a.strides[1]);
+  if (g.rows == 1) g.left_row = g.depth;  // whatever a view says of a dim of one element
   std::tie(g.right_row, g.right_column) =
       turns_right ? std::pair(b.strides[1], b.strides[0]) : std::pair(b.strides[0], b.strides[1]);
   return true;

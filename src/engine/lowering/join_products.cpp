@@ -4,9 +4,11 @@
 #include <array>
 #include <cstring>
 #include <map>
+#include <ranges>
 
-#include "engine/lowering/quantized_groups.h"
+#include "engine/layers/layer.h"
 #include "ir/queries.h"
+#include "ops/operator.h"
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
@@ -23,36 +25,50 @@ using tensor::Tensor;
 
 constexpr int64_t kFirstSplitOfOperands = 13;
 
-// A MatMul by [depth, columns], and what is added to its rows.
-struct Product {
-  NodeId matmul;
-  const Tensor* weights = nullptr;
-  NodeId add;                    // invalid: there is none
-  const Tensor* bias = nullptr;  // [columns]
-
-  int64_t columns() const { return weights->shape()[1]; }
-  NodeId last() const { return add.valid() ? add : matmul; }
+// A constant operand, and its dim along which columns of the product lie.
+struct ColumnPart {
+  uint32_t operand = 0;
+  size_t axis = 0;
+  const Tensor* tensor = nullptr;
+};
+struct ProductStep {
+  NodeId node;
+  std::vector<ColumnPart> parts;
 };
 
-// Matrices of as many rows side by side.
-Tensor side_by_side(const std::vector<const Tensor*>& parts) {
-  const auto row_bytes = [](const Tensor& part) {
-    return static_cast<size_t>(part.shape().back() * tensor::bit_width(part.dtype()) / 8);
-  };
+// A product by a constant matrix: perhaps a DequantizeLinear of its codes, MatMul, Gemm or MatMulNBits, perhaps an Add
+// of one row, and a Cast.
+struct KnownProduct {
+  ValueId data;
+  std::vector<ProductStep> steps;
+  int64_t columns = 0;
+  ValueId result;
+};
+
+// The bytes that lie together in a tensor of which others are put beside it along a dim.
+uint64_t piece_bits(const Tensor& part, size_t axis) {
+  uint64_t bits = tensor::bit_width(part.dtype());
+  for (size_t i = axis; i < part.shape().size(); ++i) bits *= static_cast<uint64_t>(part.shape()[i]);
+  return bits;
+}
+
+// Tensors side by side along a dim; others are the same.
+Tensor side_by_side(const std::vector<const Tensor*>& parts, size_t axis) {
   tensor::Shape dims = parts[0]->shape();
-  dims.back() = 0;
+  dims[axis] = 0;
   size_t row = 0;
-  for (const Tensor* const part : parts) {
-    dims.back() += part->shape().back();
-    row += row_bytes(*part);
-  }
-  const size_t rows = dims.size() > 1 ? static_cast<size_t>(dims[0]) : 1;
   std::vector<Tensor> kept;
-  for (const Tensor* const part : parts) kept.push_back(*part);
-  const auto fill = [kept = std::move(kept), rows, row, row_bytes](std::span<std::byte> bytes) {
+  for (const Tensor* const part : parts) {
+    dims[axis] += part->shape()[axis];
+    row += piece_bits(*part, axis) / 8;
+    kept.push_back(*part);
+  }
+  size_t rows = 1;
+  for (size_t i = 0; i < axis; ++i) rows *= static_cast<size_t>(dims[i]);
+  const auto fill = [kept = std::move(kept), rows, row, axis](std::span<std::byte> bytes) {
     size_t first = 0;
     for (const Tensor& part : kept) {
-      const size_t size = row_bytes(part);
+      const size_t size = piece_bits(part, axis) / 8;
       const std::byte* const from = part.bytes().data();
       for (size_t r = 0; r < rows; ++r) {
         std::memcpy(bytes.data() + r * row + first, from + r * size, size);
@@ -70,76 +86,196 @@ class ProductJoiner {
 
   void run() {
     // Groups of products alike, in the order in which their nodes stand.
-    std::map<std::tuple<ValueId, int64_t, tensor::DType, bool>, std::vector<Product>> groups;
+    std::map<ValueId, std::vector<std::vector<KnownProduct>>> groups;
     for (const NodeId node : ir::nodes(model(), model().main_graph())) {
-      const std::optional<Product> found = find_product(node);
+      std::optional<KnownProduct> found = find_product(node);
       if (!found) continue;
-      const Tensor& weights = *found->weights;
-      groups[{ir::operand(model(), node, 0), weights.shape()[0], weights.dtype(), found->bias != nullptr}].push_back(
-          *found);
+      std::vector<std::vector<KnownProduct>>& same = groups[found->data];
+      const auto group = std::ranges::find_if(same, [&](const auto& other) { return are_alike(other[0], *found); });
+      if (group == same.end())
+        same.push_back({*std::move(found)});
+      else
+        group->push_back(*std::move(found));
     }
-    for (const auto& [key, products] : groups) {
-      if (products.size() > 1) join(products);
+    for (const auto& [data, same] : groups) {
+      for (const std::vector<KnownProduct>& products : same) {
+        if (products.size() > 1) join(products);
+      }
     }
   }
 
  private:
   const ir::Model& model() const { return run_.model(); }
-
-  std::optional<Product> find_product(NodeId node) {
-    if (!run_.is_op(node, "MatMul")) return std::nullopt;
-    Product product{.matmul = node, .weights = run_.constant(ir::operand(model(), node, 1))};
-    const bool is_matrix = product.weights != nullptr && product.weights->shape().size() == 2 &&
-                           product.weights->count() > 0 && tensor::bit_width(product.weights->dtype()) >= 8;
-    if (!is_matrix) return std::nullopt;
-    const NodeId user = only_user(model(), ir::result(model(), node));
-    if (user.valid() && run_.is_op(user, "Add")) {
-      const bool is_first = ir::operand(model(), user, 0) == ir::result(model(), node);
-      product.add = user;
-      product.bias = run_.constant(ir::operand(model(), user, is_first ? 1 : 0));
-      if (product.bias == nullptr || product.bias->shape() != tensor::Shape{product.columns()}) return std::nullopt;
-    }
-    return becomes_heads(ir::result(model(), product.last())) ? std::optional(product) : std::nullopt;
+  bool is_microsoft(NodeId node, std::string_view op) const {
+    return model().text(model()[node].domain) == ops::kMicrosoft && model().text(model()[node].op) == op;
   }
 
-  // True if all users of a value are a Reshape that divides its last dim and no other.
+  std::optional<KnownProduct> find_product(NodeId node) {
+    const bool is_gemm = run_.is_op(node, "Gemm");
+    const bool has_codes = is_microsoft(node, "MatMulNBits");
+    if (!is_gemm && !has_codes && !run_.is_op(node, "MatMul")) return std::nullopt;
+    const std::optional<tensor::Shape> shape = inferred_.shape(ir::result(model(), node));
+    if (!shape || shape->empty()) return std::nullopt;
+    KnownProduct product{ir::operand(model(), node, 0), {}, shape->back(), ir::result(model(), node)};
+    ProductStep step{node, {}};
+    const bool is_known = has_codes ? add_packed_codes(step, product)
+                                    : add_weights(step, product) && (!is_gemm || add_gemm_bias(step, product));
+    if (!is_known) return std::nullopt;
+    product.steps.push_back(std::move(step));
+    add_bias(product);
+    add_cast(product);
+    return becomes_heads(product.result) ? std::optional(std::move(product)) : std::nullopt;
+  }
+
+  // Adds a constant operand that has the product's columns along a dim, perhaps several elements for each.
+  bool add_part(ProductStep& step, uint32_t index, size_t axis, int64_t columns) {
+    const Tensor* const tensor = run_.constant(ir::operand(model(), step.node, index));
+    if (tensor == nullptr || axis >= tensor->shape().size() || tensor->count() == 0) return false;
+    if (columns == 0 || tensor->shape()[axis] % columns != 0 || piece_bits(*tensor, axis) % 8 != 0) return false;
+    step.parts.push_back({index, axis, tensor});
+    return true;
+  }
+  // Likewise with one element for each column.
+  bool add_columns(ProductStep& step, uint32_t index, size_t rank, size_t axis, int64_t columns) {
+    const Tensor* const tensor = run_.constant(ir::operand(model(), step.node, index));
+    const bool fits = tensor != nullptr && tensor->shape().size() == rank && tensor->shape()[axis] == columns;
+    return fits && add_part(step, index, axis, columns);
+  }
+
+  // Weights of a MatMul or Gemm, or the codes that they come from.
+  bool add_weights(ProductStep& step, KnownProduct& product) {
+    const bool is_turned = run_.is_op(step.node, "Gemm") && run_.facts(step.node).flag("transB");
+    const size_t axis = is_turned ? 0 : 1;
+    if (add_columns(step, 1, 2, axis, product.columns)) return true;
+    ProductStep codes{ir::producer(model(), ir::operand(model(), step.node, 1)), {}};
+    if (!codes.node || !run_.is_op(codes.node, "DequantizeLinear")) return false;
+    const Tensor* const scales = run_.constant(ir::operand(model(), codes.node, 1));
+    const bool is_own = only_user(model(), ir::result(model(), codes.node)) == step.node;
+    if (!is_own || scales == nullptr || !add_columns(codes, 0, 2, axis, product.columns)) return false;
+    const size_t rank = scales->shape().size();  // one scale for each column, or for each block of rows, too
+    const int64_t scaled = ops::normalize_axis(run_.facts(codes.node).integer("axis", 1), 2);
+    if (rank == 0 || (rank == 1 && scaled != static_cast<int64_t>(axis))) return false;
+    for (const uint32_t index : {1U, 2U}) {
+      if (index == 2 && !ir::operand(model(), codes.node, index)) continue;
+      if (!add_columns(codes, index, rank, rank == 1 ? 0 : axis, product.columns)) return false;
+    }
+    product.steps.push_back(std::move(codes));
+    return true;
+  }
+  bool add_gemm_bias(ProductStep& step, const KnownProduct& product) {
+    constexpr uint32_t kBias = 2;
+    const ValueId bias = ir::operand(model(), step.node, kBias);
+    if (!bias) return true;
+    const Tensor* const tensor = run_.constant(bias);
+    const size_t rank = tensor == nullptr ? 0 : tensor->shape().size();
+    return rank > 0 && add_columns(step, kBias, rank, rank - 1, product.columns);
+  }
+  // Codes, scales, zero points and the bias of MatMulNBits, all of which begin with the columns.
+  bool add_packed_codes(ProductStep& step, const KnownProduct& product) {
+    constexpr uint32_t kOrder = 4, kAll = 6;
+    if (ir::operand(model(), step.node, kOrder)) return false;
+    for (uint32_t index = 1; index < kAll; ++index) {
+      if (ir::operand(model(), step.node, index) && !add_part(step, index, 0, product.columns)) return false;
+    }
+    return true;
+  }
+  // The row that an Add adds to the result.
+  void add_bias(KnownProduct& product) {
+    const NodeId user = only_user(model(), product.result);
+    if (!user || !run_.is_op(user, "Add")) return;
+    ProductStep step{user, {}};
+    const uint32_t index = ir::operand(model(), user, 0) == product.result ? 1 : 0;
+    if (!add_columns(step, index, 1, 0, product.columns)) return;
+    step.parts[0].operand = 1;  // in whichever order they are
+    product.result = ir::result(model(), user);
+    product.steps.push_back(std::move(step));
+  }
+
+  void add_cast(KnownProduct& product) {
+    const NodeId user = only_user(model(), product.result);
+    if (!user || !run_.is_op(user, "Cast")) return;
+    product.result = ir::result(model(), user);
+    product.steps.push_back({user, {}});
+  }
+
+  // True if all users of a value are a Reshape that divides its last dim, of which parts of longer rows are a view.
   bool becomes_heads(ValueId value) {
     const NodeId user = only_user(model(), value);
     if (!user.valid() || !run_.is_op(user, "Reshape") || ir::operand(model(), user, 0) != value) return false;
     const std::optional<tensor::Shape> from = inferred_.shape(value);
     const std::optional<tensor::Shape> to = inferred_.shape(ir::result(model(), user));
-    return from && to && to->size() == from->size() + 1 && std::equal(from->begin(), from->end() - 1, to->begin());
+    if (!from || !to || to->size() <= from->size()) return false;
+    TensorDesc part = make_desc(tensor::DType::float32, *from);
+    for (size_t i = 0; i + 1 < from->size(); ++i) part.strides[i] *= 2;
+    return find_reshaped(part, *to).has_value();
   }
 
-  void join(const std::vector<Product>& products) {
-    std::vector<const Tensor*> weights, biases;
+  // True if two products of one value differ in numbers and columns only.
+  bool are_alike(const KnownProduct& a, const KnownProduct& b) const {
+    return std::ranges::equal(a.steps, b.steps, [&](const ProductStep& left, const ProductStep& right) {
+      const ir::Node& node = model()[left.node];
+      const ir::Node& other = model()[right.node];
+      return node.op == other.op && node.domain == other.domain && have_same_form(left, right) &&
+             std::ranges::equal(node.attributes, other.attributes, [&](const auto& one, const auto& two) {
+               return one == two || (one.name() == two.name() && counts_columns(one));
+             });
+    });
+  }
+  static bool have_same_form(const ProductStep& left, const ProductStep& right) {
+    return std::ranges::equal(left.parts, right.parts, [](const ColumnPart& a, const ColumnPart& b) {
+      tensor::Shape dims = a.tensor->shape();
+      if (a.operand != b.operand || a.axis != b.axis || dims.size() != b.tensor->shape().size()) return false;
+      dims[a.axis] = b.tensor->shape()[a.axis];
+      return dims == b.tensor->shape() && a.tensor->dtype() == b.tensor->dtype();
+    });
+  }
+  bool counts_columns(const ir::Attribute& attribute) const { return model().text(attribute.name()) == "N"; }
+
+  void join(const std::vector<KnownProduct>& products) {
     std::vector<int64_t> columns;
-    std::vector<ir::TypeId> types;
+    for (const KnownProduct& product : products) columns.push_back(product.columns);
     ir::Patch patch;
-    for (const Product& product : products) {
-      weights.push_back(product.weights);
-      biases.push_back(product.bias);
-      columns.push_back(product.columns());
-      types.emplace_back();
-    }
-    const NodeId first = products[0].matmul;
-    PatchValue joined =
-        patch.add({.op = "MatMul",
-                   .name = model()[first].name,
-                   .operands = {ir::operand(model(), first, 0), patch.add_constant(side_by_side(weights))}});
-    if (biases[0] != nullptr)
-      joined = patch.add({.op = "Add", .operands = {joined, patch.add_constant(side_by_side(biases))}});
+    PatchValue joined;
+    for (size_t step = 0; step < products[0].steps.size(); ++step) joined = add_step(patch, products, step, joined);
     const PatchValue parts = patch.add({.op = "Split",
                                         .operands = {joined, patch.add_constant(passes::integer_tensor(columns))},
                                         .attributes = {ir::Attribute::of(run_.edit().intern("axis"), int64_t{-1})},
-                                        .result_types = std::move(types)});
+                                        .result_types = std::vector<ir::TypeId>(products.size())});
     for (size_t i = 0; i < products.size(); ++i) {
-      patch.replace(ir::result(model(), products[i].last()), patch.result(parts, static_cast<uint32_t>(i)));
-      if (products[i].add.valid()) patch.remove(products[i].add);
-      patch.remove(products[i].matmul);
+      patch.replace(products[i].result, patch.result(parts, static_cast<uint32_t>(i)));
+      for (const ProductStep& step : std::views::reverse(products[i].steps)) patch.remove(step.node);
     }
-    patch.insert_before(first);
+    patch.insert_before(products[0].steps[0].node);
     run_.rewriter().commit("{0} and its like as one product", patch);
+  }
+
+  // Adds one step of all products, behind the one before.
+  PatchValue add_step(ir::Patch& patch, const std::vector<KnownProduct>& products, size_t step, PatchValue before) {
+    const ProductStep& first = products[0].steps[step];
+    const ir::Node& node = model()[first.node];
+    std::vector<PatchValue> operands;
+    for (const ir::Use& use : node.operands) {
+      operands.push_back(use.value == products[0].data || !use.value ? PatchValue(use.value) : before);
+    }
+    for (size_t i = 0; i < first.parts.size(); ++i) {
+      std::vector<const Tensor*> tensors;
+      for (const KnownProduct& product : products) tensors.push_back(product.steps[step].parts[i].tensor);
+      operands[first.parts[i].operand] = patch.add_constant(side_by_side(tensors, first.parts[i].axis));
+    }
+    std::vector<ir::Attribute> attributes(node.attributes.begin(), node.attributes.end());
+    for (ir::Attribute& attribute : attributes) {
+      if (counts_columns(attribute)) attribute = ir::Attribute::of(attribute.name(), total_columns(products));
+    }
+    return patch.add({.op = model().text(node.op),
+                      .domain = model().text(node.domain),
+                      .name = node.name,
+                      .operands = std::move(operands),
+                      .attributes = std::move(attributes)});
+  }
+  static int64_t total_columns(const std::vector<KnownProduct>& products) {
+    int64_t total = 0;
+    for (const KnownProduct& product : products) total += product.columns;
+    return total;
   }
 
   passes::PassRun& run_;

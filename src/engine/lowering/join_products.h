@@ -4,9 +4,11 @@
 
 namespace assay::engine {
 
-// Before: MatMuls of one value by constants, each perhaps with a bias row, as queries, keys and values are made
-// After:  Split of the MatMul by all their columns side by side
-// Only if: nothing but a Reshape into heads uses each result, so that parts of rows serve as well.
+// Before: MatMuls, Gemms or MatMulNBits of one value by constants, or by constant codes with DequantizeLinear, each
+//         perhaps with a bias row and a Cast behind it, as queries, keys and values are made
+// After:  Split of the product by all their columns side by side
+// Only if: they differ in numbers and columns only, and nothing but a Reshape into heads uses each result, of which
+//          parts of longer rows are a view.
 // Class: exact
 void join_products(ir::Model& model, ir::Rewriter& rewriter);
 

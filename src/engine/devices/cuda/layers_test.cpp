@@ -50,6 +50,9 @@ TEST(CardLayers, ProductsOfFewRows) {
               numbers(fmt::format("bfloat16[{}] b", columns), columns)),
           {"product.rows"}, 0.5);
   }
+  check("g (float16[1,1,40] x) => (float16[1,24] z) <int64[2] row = {1,40}, " + numbers("float16[40,24] w", 24 * 40) +
+            ", " + numbers("float16[24] b", 24) + "> { r = Reshape(x, row) z = Gemm(r, w, b) }",
+        {"product.rows"}, 5e-3);
   check("g (float16[2,40,1,1] x) => (float16[2,24,1,1] z) <" + numbers("float16[24,40,1,1] w", 24 * 40) +
             "> { y = Conv(x, w) z = Sigmoid(y) }",
         {"product.rows"}, 5e-3);
