@@ -34,4 +34,16 @@ std::optional<double> GraphReader::number(ir::ValueId value) const {
   return tensor::load_elements<double>(*tensor).front();
 }
 
+bool GraphReader::are_used_inside(const std::set<ir::NodeId>& nodes, ir::NodeId last) const {
+  for (const ir::NodeId node : nodes) {
+    for (const ir::ValueId value : model_[node].results) {
+      if (node == last || !value.valid()) continue;
+      for (const ir::Use& use : ir::uses(model_, value)) {
+        if (model_[use.user].is_outputs || !nodes.contains(use.user)) return false;
+      }
+    }
+  }
+  return true;
+}
+
 }  // namespace assay::engine

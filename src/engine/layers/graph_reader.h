@@ -1,6 +1,7 @@
 #pragma once
 
 #include <optional>
+#include <set>
 #include <span>
 #include <string_view>
 
@@ -30,6 +31,8 @@ class GraphReader {
   const tensor::Tensor* constant(ir::ValueId value) const { return value.valid() ? constant_(value) : nullptr; }
   // The number that a value of one element always is.
   std::optional<double> number(ir::ValueId value) const;
+  // True if only these nodes use what they give, but for the last one's result.
+  bool are_used_inside(const std::set<ir::NodeId>& nodes, ir::NodeId last) const;
 
   const ir::Model& model_;
   const ops::Inference& inference_;

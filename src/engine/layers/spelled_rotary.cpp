@@ -28,9 +28,22 @@ class Matcher : GraphReader {
     return std::move(found_);
   }
 
+  std::vector<ir::NodeId> last_cuts(ir::ValueId value) const {
+    std::vector<ir::NodeId> cuts;
+    for (ir::NodeId node = ir::producer(model_, value); cuts_last(node);
+         node = ir::producer(model_, operand(node, 0))) {
+      cuts.push_back(node);
+    }
+    return cuts;
+  }
+
  private:
   bool is_chained(ir::NodeId node, std::string_view op) const {
     return is(node, op) && is_elementwise(inference_, model_, node);
+  }
+  bool cuts_last(ir::NodeId node) const {
+    if (is(node, "Split")) return is_last(facts(node).integer("axis", 0), operand(node, 0));
+    return is(node, "Slice") && operand(node, 3).valid() && is_last_axis(operand(node, 3), dims_of(operand(node, 0)));
   }
   // True if the node joins values along their last dim.
   bool joins_last(ir::NodeId node) const {
@@ -225,19 +238,6 @@ class Matcher : GraphReader {
     return true;
   }
 
-  // True if only these nodes use what they give, but for the last one's result.
-  bool are_used_inside(const std::set<ir::NodeId>& nodes, ir::NodeId last) const {
-    for (const ir::NodeId node : nodes) {
-      for (const ir::ValueId value : model_[node].results) {
-        if (node == last || !value.valid()) continue;
-        for (const ir::Use& use : ir::uses(model_, value)) {
-          if (model_[use.user].is_outputs || !nodes.contains(use.user)) return false;
-        }
-      }
-    }
-    return true;
-  }
-
   // One half that is computed apart: a difference or a sum of two products.
   bool add_turned_piece(ir::NodeId node, int64_t width) {
     if (!is_chained(node, "Add") && !is_chained(node, "Sub")) return false;
@@ -279,6 +279,11 @@ class Matcher : GraphReader {
 std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inference& inference, ir::NodeId last,
                                           const ConstantOf& constant) {
   return Matcher(model, inference, constant).match(last);
+}
+
+std::vector<ir::NodeId> last_cuts(const ir::Model& model, const ops::Inference& inference, ir::ValueId value,
+                                  const ConstantOf& constant) {
+  return Matcher(model, inference, constant).last_cuts(value);
 }
 
 }  // namespace assay::engine

@@ -42,4 +42,8 @@ std::optional<SpelledRotary> match_rotary(const ir::Model& model, const ops::Inf
                                           const ConstantOf& constant);
 inline constexpr size_t kMostRotaryPieces = 8;
 
+// The nodes that cut the last dim of what a value is a part of, the last one first.
+std::vector<ir::NodeId> last_cuts(const ir::Model& model, const ops::Inference& inference, ir::ValueId value,
+                                  const ConstantOf& constant);
+
 }  // namespace assay::engine

@@ -114,6 +114,7 @@ class ProductJoiner {
     const bool is_gemm = run_.is_op(node, "Gemm");
     const bool has_codes = is_microsoft(node, "MatMulNBits");
     if (!is_gemm && !has_codes && !run_.is_op(node, "MatMul")) return std::nullopt;
+    if (!ir::result(model(), node)) return std::nullopt;
     const std::optional<tensor::Shape> shape = inferred_.shape(ir::result(model(), node));
     if (!shape || shape->empty()) return std::nullopt;
     KnownProduct product{ir::operand(model(), node, 0), {}, shape->back(), ir::result(model(), node)};

@@ -13,6 +13,7 @@
 #include "engine/lowering/gather_first.h"
 #include "engine/lowering/join_moves.h"
 #include "engine/lowering/join_products.h"
+#include "engine/lowering/join_rotary.h"
 #include "engine/lowering/planes_first.h"
 #include "engine/lowering/products_first.h"
 #include "engine/lowering/quantized_groups.h"
@@ -140,6 +141,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   join_attention_sums(model, rewriter);
   turn_products(model, rewriter);
   join_products(model, rewriter);
+  join_rotary(model, rewriter);
   products_first(model, rewriter);
   if (planes_first(model, rewriter) > 0) pipeline.run(passes::folding_passes());
   join_moves(model, rewriter);
