@@ -14,6 +14,7 @@
 #include "passes/constants.h"
 #include "passes/inferred.h"
 #include "passes/pipelines.h"
+#include "passes/reshapes.h"
 #include "passes/same.h"
 #include "schema/imports.h"
 
@@ -32,8 +33,6 @@ struct TurnedHeads {
   size_t axis = 0;            // of the heads in what the Reshape gives
   size_t last_axis = 0;       // and in the result
   ValueId result;
-
-  ValueId source(const ir::Model& model) const { return ir::operand(model, nodes[0], 0); }
 };
 
 class HeadsReader : GraphReader {
@@ -74,9 +73,9 @@ class HeadsReader : GraphReader {
     if (dims.size() != others.size() || a.nodes.size() != b.nodes.size()) return false;
     dims[a.axis] = others[b.axis];
     if (dims != others) return false;
-    std::map<ValueId, ValueId> counterparts = {{a.source(model_), b.source(model_)}};
-    for (size_t i = 0; i < a.nodes.size(); ++i) {
-      if (!are_same_steps(a.nodes[i], b.nodes[i], i == 0, counterparts)) return false;
+    std::map<ValueId, ValueId> counterparts = {{result(a.nodes[0]), result(b.nodes[0])}};
+    for (size_t i = 1; i < a.nodes.size(); ++i) {
+      if (!are_same_steps(a.nodes[i], b.nodes[i], counterparts)) return false;
     }
     return true;
   }
@@ -86,7 +85,7 @@ class HeadsReader : GraphReader {
   NodeId reshape_before(ValueId value) const {
     NodeId node = ir::producer(model_, value);
     if (node && ops::traits(model_, node).moves == ops::Moves::by_dims) node = ir::producer(model_, operand(node, 0));
-    if (!node || !ops::traits(model_, node).is_reshape() || !ops::traits(model_, node).sizes.contains(1)) return {};
+    if (!node || !ops::traits(model_, node).is_reshape()) return {};
     const std::vector<NodeId> cuts = last_cuts(model_, inference_, operand(node, 0), constant_);
     return !cuts.empty() && model_[cuts[0]].results.size() > 1 ? node : NodeId();
   }
@@ -130,8 +129,8 @@ class HeadsReader : GraphReader {
       return !dims.empty() && (dims.size() < behind || dims[dims.size() - behind] == 1);
     });
   }
-  // True if two nodes do the same to values of both sides, and adds what they give. A Reshape has a target of its own.
-  bool are_same_steps(NodeId a, NodeId b, bool is_reshape, std::map<ValueId, ValueId>& counterparts) const {
+  // True if two nodes do the same to values of both sides, and adds what they give.
+  bool are_same_steps(NodeId a, NodeId b, std::map<ValueId, ValueId>& counterparts) const {
     const ir::Node& left = model_[a];
     const ir::Node& right = model_[b];
     if (left.op != right.op || left.domain != right.domain || left.operands.size() != right.operands.size())
@@ -142,8 +141,7 @@ class HeadsReader : GraphReader {
     for (uint32_t i = 0; i < left.operands.size(); ++i) {
       const ValueId x = operand(a, i), y = operand(b, i);
       const auto known = counterparts.find(x);
-      const bool is_target = is_reshape && i == 1;
-      if (!is_target && (known == counterparts.end() ? !are_same_values(x, y) : known->second != y)) return false;
+      if (known == counterparts.end() ? !are_same_values(x, y) : known->second != y) return false;
     }
     for (size_t i = 0; i < left.results.size(); ++i) counterparts[left.results[i]] = right.results[i];
     return true;
@@ -164,15 +162,13 @@ class RotaryJoiner {
 
   void join() {
     const ir::Model& model = run_.model();
-    std::map<ValueId, PatchValue> made = {{a_.source(model), joined_parts()}};
-    for (size_t i = 0; i < a_.nodes.size(); ++i) {
-      const NodeId node = a_.nodes[i];
+    std::map<ValueId, PatchValue> made = {{ir::result(model, a_.nodes[0]), joined_heads()}};
+    for (const NodeId node : std::span(a_.nodes).subspan(1)) {
       std::vector<PatchValue> operands;
       for (const ir::Use& use : model[node].operands) {
         const auto found = made.find(use.value);
         operands.push_back(found == made.end() ? PatchValue(use.value) : found->second);
       }
-      if (i == 0) operands[1] = target();
       const std::span<const ir::Attribute> attributes = model[node].attributes;
       const PatchValue result = patch_.add({.op = model.text(model[node].op),
                                             .operands = std::move(operands),
@@ -209,10 +205,10 @@ class RotaryJoiner {
     const ValueId all = ir::operand(model, a_.split, 0);
     return sizes.size() == 1 ? PatchValue(all) : patch_.result(split(all, sizes, -1), a_.part);
   }
-  PatchValue target() {
+  PatchValue joined_heads() {
     tensor::Shape dims = *inferred_.shape(ir::result(run_.model(), a_.nodes[0]));
     dims[a_.axis] += heads_of(b_);
-    return patch_.add_constant(passes::integer_tensor({dims.begin(), dims.end()}));
+    return passes::add_reshape(patch_, joined_parts(), {dims.begin(), dims.end()});
   }
 
   passes::PassRun& run_;
@@ -235,7 +231,7 @@ void join_all(passes::PassRun& run) {
   for (const NodeId node : ir::nodes(model, model.main_graph())) {
     if (!ir::result(model, node) || !may_end_rotary(model, node)) continue;
     const auto heads = reader.find(node);
-    if (heads) found.insert_or_assign({heads->split, heads->part}, *heads);  // with what scales them
+    if (heads) found.emplace(std::pair(heads->split, heads->part), *heads);  // attention scales queries behind that
   }
   std::vector<std::pair<TurnedHeads, TurnedHeads>> pairs;
   for (auto at = found.begin(); at != found.end();) {
