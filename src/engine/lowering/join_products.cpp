@@ -24,6 +24,7 @@ using ir::ValueId;
 using tensor::Tensor;
 
 constexpr int64_t kFirstSplitOfOperands = 13;
+constexpr size_t kOperands = 3;  // queries, keys and values
 
 // A constant operand, and its dim along which columns of the product lie.
 struct ColumnPart {
@@ -39,10 +40,13 @@ struct ProductStep {
 // A product by a constant matrix: perhaps a DequantizeLinear of its codes, MatMul, Gemm or MatMulNBits, perhaps an Add
 // of one row, and a Cast.
 struct KnownProduct {
+  NodeId node;
   ValueId data;
   std::vector<ProductStep> steps;
   int64_t columns = 0;
   ValueId result;
+  NodeId attention;  // whose operand of that number it is; invalid: it becomes heads
+  uint32_t place = 0;
 };
 
 // The bytes that lie together in a tensor of which others are put beside it along a dim.
@@ -97,9 +101,10 @@ class ProductJoiner {
       else
         group->push_back(*std::move(found));
     }
-    for (const auto& [data, same] : groups) {
-      for (const std::vector<KnownProduct>& products : same) {
-        if (products.size() > 1) join(products);
+    for (auto& [data, same] : groups) {
+      for (std::vector<KnownProduct>& products : same) {
+        std::ranges::stable_sort(products, {}, &KnownProduct::place);
+        if (products.size() == kOperands || (products.size() > 1 && !products[0].attention)) join(products);
       }
     }
   }
@@ -117,7 +122,7 @@ class ProductJoiner {
     if (!ir::result(model(), node)) return std::nullopt;
     const std::optional<tensor::Shape> shape = inferred_.shape(ir::result(model(), node));
     if (!shape || shape->empty()) return std::nullopt;
-    KnownProduct product{ir::operand(model(), node, 0), {}, shape->back(), ir::result(model(), node)};
+    KnownProduct product{node, ir::operand(model(), node, 0), {}, shape->back(), ir::result(model(), node)};
     ProductStep step{node, {}};
     const bool is_known = has_codes ? add_packed_codes(step, product)
                                     : add_weights(step, product) && (!is_gemm || add_gemm_bias(step, product));
@@ -125,7 +130,8 @@ class ProductJoiner {
     product.steps.push_back(std::move(step));
     add_bias(product);
     add_cast(product);
-    return becomes_heads(product.result) ? std::optional(std::move(product)) : std::nullopt;
+    if (!becomes_heads(product.result) && !is_of_attention(product)) return std::nullopt;
+    return product;
   }
 
   // Adds a constant operand that has the product's columns along a dim, perhaps several elements for each.
@@ -211,16 +217,26 @@ class ProductJoiner {
     return find_reshaped(part, *to).has_value();
   }
 
+  // True if only a GroupQueryAttention uses a result, as queries, keys or values. It reads all side by side as well.
+  bool is_of_attention(KnownProduct& product) {
+    const NodeId user = only_user(model(), product.result);
+    if (!user || !is_microsoft(user, "GroupQueryAttention")) return false;
+    product.attention = user;
+    while (ir::operand(model(), user, product.place) != product.result) ++product.place;
+    return product.place < kOperands;
+  }
+
   // True if two products of one value differ in numbers and columns only.
   bool are_alike(const KnownProduct& a, const KnownProduct& b) const {
-    return std::ranges::equal(a.steps, b.steps, [&](const ProductStep& left, const ProductStep& right) {
-      const ir::Node& node = model()[left.node];
-      const ir::Node& other = model()[right.node];
-      return node.op == other.op && node.domain == other.domain && have_same_form(left, right) &&
-             std::ranges::equal(node.attributes, other.attributes, [&](const auto& one, const auto& two) {
-               return one == two || (one.name() == two.name() && counts_columns(one));
-             });
-    });
+    return a.attention == b.attention &&
+           std::ranges::equal(a.steps, b.steps, [&](const ProductStep& left, const ProductStep& right) {
+             const ir::Node& node = model()[left.node];
+             const ir::Node& other = model()[right.node];
+             return node.op == other.op && node.domain == other.domain && have_same_form(left, right) &&
+                    std::ranges::equal(node.attributes, other.attributes, [&](const auto& one, const auto& two) {
+                      return one == two || (one.name() == two.name() && counts_columns(one));
+                    });
+           });
   }
   static bool have_same_form(const ProductStep& left, const ProductStep& right) {
     return std::ranges::equal(left.parts, right.parts, [](const ColumnPart& a, const ColumnPart& b) {
@@ -233,21 +249,37 @@ class ProductJoiner {
   bool counts_columns(const ir::Attribute& attribute) const { return model().text(attribute.name()) == "N"; }
 
   void join(const std::vector<KnownProduct>& products) {
-    std::vector<int64_t> columns;
-    for (const KnownProduct& product : products) columns.push_back(product.columns);
     ir::Patch patch;
     PatchValue joined;
     for (size_t step = 0; step < products[0].steps.size(); ++step) joined = add_step(patch, products, step, joined);
+    if (products[0].attention)
+      pack(patch, products[0].attention, joined);
+    else
+      split(patch, products, joined);
+    for (const KnownProduct& product : products) {
+      for (const ProductStep& step : std::views::reverse(product.steps)) patch.remove(step.node);
+    }
+    const auto is_earlier = [&](const KnownProduct& a, const KnownProduct& b) {
+      return model().is_before(a.node, b.node);
+    };
+    patch.insert_before(std::ranges::min_element(products, is_earlier)->node);
+    run_.rewriter().commit("{0} and its like as one product", patch);
+  }
+
+  static void pack(ir::Patch& patch, NodeId attention, PatchValue joined) {
+    patch.set_operand(attention, 0, joined);
+    for (uint32_t place = 1; place < kOperands; ++place) patch.set_operand(attention, place, {});
+  }
+  void split(ir::Patch& patch, const std::vector<KnownProduct>& products, PatchValue joined) {
+    std::vector<int64_t> columns;
+    for (const KnownProduct& product : products) columns.push_back(product.columns);
     const PatchValue parts = patch.add({.op = "Split",
                                         .operands = {joined, patch.add_constant(passes::integer_tensor(columns))},
                                         .attributes = {ir::Attribute::of(run_.edit().intern("axis"), int64_t{-1})},
                                         .result_types = std::vector<ir::TypeId>(products.size())});
     for (size_t i = 0; i < products.size(); ++i) {
       patch.replace(products[i].result, patch.result(parts, static_cast<uint32_t>(i)));
-      for (const ProductStep& step : std::views::reverse(products[i].steps)) patch.remove(step.node);
     }
-    patch.insert_before(products[0].steps[0].node);
-    run_.rewriter().commit("{0} and its like as one product", patch);
   }
 
   // Adds one step of all products, behind the one before.

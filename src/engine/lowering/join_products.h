@@ -8,7 +8,8 @@ namespace assay::engine {
 //         perhaps with a bias row and a Cast behind it, as queries, keys and values are made
 // After:  Split of the product by all their columns side by side
 // Only if: they differ in numbers and columns only, and nothing but a Reshape into heads uses each result, of which
-//          parts of longer rows are a view.
+//          parts of longer rows are a view; or they are the queries, keys and values of one GroupQueryAttention, which
+//          then reads the product itself.
 // Class: exact
 void join_products(ir::Model& model, ir::Rewriter& rewriter);
 

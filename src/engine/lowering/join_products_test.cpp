@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "ir/edit.h"
@@ -102,6 +103,10 @@ TEST(JoinProducts, OfCodesWithTheirScales) {
       products_after_joining(matrices_model(
           by_column, "m = DequantizeLinear<axis = 1>(v, s, f) n = DequantizeLinear<axis = 1>(w, t, g) " + product)),
       1U);
+  // codes that become numbers before the data is there
+  EXPECT_EQ(
+      products_after_joining(matrices_model(by_block, dequantized + "a = Exp(x) p = MatMul(a, m) q = MatMul(a, n)")),
+      1U);
   // one scale for all columns, which differs
   EXPECT_EQ(products_after_joining(
                 matrices_model(by_column, "m = DequantizeLinear(v, one) n = DequantizeLinear(w, one) " + product)),
@@ -124,6 +129,29 @@ TEST(JoinProducts, OfPackedCodes) {
   }
   EXPECT_EQ(products_after_joining(matrices_model(codes, nodes(", f", ""))), 2U);
   EXPECT_EQ(products_after_joining(matrices_model(codes, nodes("", "", 4))), 2U);
+}
+
+std::string drawn_weights(const std::string& declared, size_t count) {
+  std::string text = declared + " = {";
+  for (size_t i = 0; i < count; ++i) text += fmt::format("{}{:.3f}", i == 0 ? "" : ",", joined_sine(i));
+  return text + "}";
+}
+
+// Queries of two heads, and keys and values of one, in whichever order they are made.
+std::string attention_model(const std::string& products) {
+  return "<ir_version: 10, opset_import: [\"\" : 21, \"com.microsoft\" : 1]> g (float[1,1,3] x, float[1,1,4,8] pk, "
+         "float[1,1,4,8] pv) => (float[1,1,16] y, float[1,1,5,8] nk, float[1,1,5,8] nv) <" +
+         drawn_weights("float[3,16] u", 48) + ", " + drawn_weights("float[3,8] w", 24) + ", " +
+         drawn_weights("float[3,8] t", 24) + ", int32[1] last = {4}, int32 all = {5}> { " + products +
+         " y, nk, nv = com.microsoft.GroupQueryAttention<num_heads = 2, kv_num_heads = 1>(q, k, v, pk, pv, last, all) "
+         "}";
+}
+
+TEST(JoinProducts, OfAnAttentionThatReadsThemSideBySide) {
+  EXPECT_EQ(products_after_joining(attention_model("q = MatMul(x, u) k = MatMul(x, w) v = MatMul(x, t)")), 1U);
+  EXPECT_EQ(products_after_joining(attention_model("v = MatMul(x, t) k = MatMul(x, w) q = MatMul(x, u)")), 1U);
+  EXPECT_EQ(products_after_joining(attention_model("q = MatMul(x, u) k = MatMul(x, w) m = MatMul(x, t) v = Exp(m)")),
+            3U);
 }
 
 TEST(JoinProducts, OnlyWherePartsOfRowsServe) {
