@@ -65,18 +65,10 @@ KERNEL(kThreads) {
   float* const parts = scores + kKeys;
   float* const of_warps = parts + groups * kWidth;
   if (query >= (uint32)kQueries) return;
-  const uint32 item = quotient(query, kRows);
-  const int row = (int)(query - item * kRows.divisor);
+  const uint32 item = quotient(query, kQueryRows);
+  const int row = (int)(query - item * kQueryRows.divisor);
   const Places at = places_of(p, item);
-  int seen = kKeys;
-  int past = kPast;
-  if (kHasLast) {
-    const int last = kLast[at.last];
-    seen = last + 1 < seen ? last + 1 : seen;
-    if (kEndsWithLast) past = last + 1 - (int)kRows.divisor;
-  }
-  if (kIsCausal && past + row + 1 < seen) seen = past + row + 1;
-  if (seen < 0) seen = 0;
+  const int seen = seen_by(p, at, row);
 
   float largest = -kInfinity;
   const Q* const q = kQ + at.q + (int64)row * kQRow;
@@ -90,16 +82,7 @@ KERNEL(kThreads) {
 #pragma unroll
     for (int distance = 1; distance < kKeyLanes; distance *= 2) sum += from_lane(sum, distance);
     if (part != 0 || key >= kKeys) continue;
-    float score = -kInfinity;
-    if (key < seen) {
-      score = kDivides ? sum / kScaleBy : sum * kScaleBy;
-      if (kHasConditions) {
-        const bool hides = (kConditions[at.conditions + (int64)row * kConditionsRow + (int64)key * kConditionsColumn] != 0) ==
-                           (kHiddenWhere != 0);
-        if (hides) score = kReplaces ? kHidden : score + kHidden;
-      }
-      if (kHasMask) score += widened(kMask[at.mask + (int64)row * kMaskRow + (int64)key * kMaskColumn]);
-    }
+    const float score = key < seen ? score_of(p, sum, beside_of(p, at, row, key)) : -kInfinity;
     scores[key] = score;
     largest = larger(largest, score);
   }
@@ -113,11 +96,9 @@ KERNEL(kThreads) {
     sum += weight;
   }
   sum = query_joined(sum, of_warps, [](float a, float b) { return a + b; });
-  const float share = 1.0f / sum;
-  const bool is_nothing = largest == -kInfinity || sum != sum;
-  const bool is_zero = (kZeroesNothing && largest == -kInfinity) || (kZeroesNoNumber && is_nothing);
+  const float share = share_of(largest, sum);
   meet_query();
-  const int last = is_zero ? 0 : seen, past_last = last < kPastKeys ? last : kPastKeys;
+  const int last = share == 0 ? 0 : seen, past_last = last < kPastKeys ? last : kPastKeys;
   for (int unit = lane; unit < packs * groups; unit += kLanes) {
     const int column = unit % packs * kValuePack, group = unit / packs;
     Pack<float, kValuePack> made = {};
@@ -130,6 +111,6 @@ KERNEL(kThreads) {
   for (int column = lane; column < kWidth; column += kLanes) {
     float made = 0;
     for (int group = 0; group < groups; ++group) made += parts[group * kWidth + column];
-    out[(int64)column * kOutColumn] = Narrow<Out>::of(is_zero ? 0.0f : made * share);
+    out[(int64)column * kOutColumn] = shared_out(made, share);
   }
 }

@@ -22,33 +22,6 @@ DEVICE void load_rows(T* to, int stride, const T* from, int step, int first, int
   }
 }
 
-// Keys that a row of queries sees.
-DEVICE int seen_by(const Params& p, const Places& at, int row) {
-  int seen = kKeys;
-  int past = kPast;
-  if (kHasLast) {
-    const int last = kLast[at.last];
-    seen = last + 1 < seen ? last + 1 : seen;
-    if (kEndsWithLast) past = last + 1 - kRows;
-  }
-  if (kIsCausal && past + row + 1 < seen) seen = past + row + 1;
-  return seen < 0 ? 0 : seen;
-}
-
-DEVICE float mask_at(const Params& p, const Places& at, int row, int key) {
-  return widened(kMask[at.mask + (int64)row * kMaskRow + (int64)key * kMaskColumn]);
-}
-DEVICE float score_of(const Params& p, const Places& at, float sum, float mask, int row, int key) {
-  float score = kDivides ? sum / kScaleBy : sum * kScaleBy;
-  if (kHasConditions) {
-    const bool hides = (kConditions[at.conditions + (int64)row * kConditionsRow + (int64)key * kConditionsColumn] != 0) ==
-                       (kHiddenWhere != 0);
-    if (hides) score = kReplaces ? kHidden : score + kHidden;
-  }
-  if (kHasMask) score += kIsWhole ? mask : mask_at(p, at, row, key);
-  return score;
-}
-
 // Four matrices of a product's operand.
 DEVICE void load_operand(uint32* to, const T* row) {
   load_four(to, row);
@@ -66,35 +39,27 @@ struct Found {
   float out[kOutColumns][4];
 };
 
-// The greatest number of a row so far, without which its weights are taken.
-DEVICE float base_of(float largest) { return largest == -kInfinity ? 0.0f : largest; }
-// exp(score - base), as exact as weights of 16 bits need.
-DEVICE float weight_of(float score, float base) {
-  constexpr float kBits = 1.44269504088896341f;
-  return quick_exp2(fmaf(score, kBits, -base * kBits));
-}
-
 // The row and the key of a thread's i-th score of column c.
 DEVICE int row_of_score(int first_row, int i) { return first_row + (int)thread_index() % 32 / 4 + i / 2 * 8; }
 DEVICE int key_of_score(int first_key, int c, int i) { return first_key + c * 8 + (int)thread_index() % 4 * 2 + i % 2; }
-// What the mask adds to a thread's scores, which is read while keys are on their way.
-struct Masked {
-  float of[kKeyColumns][4];
+// What is beside a thread's scores, which is read while keys are on their way, if they all are.
+struct AllBeside {
+  Beside of[kIsWhole ? kKeyColumns : 1][4];
 };
-DEVICE void read_mask(const Params& p, const Places& at, int first_row, int first_key, const int* seen, Masked& masked) {
-  if (!kHasMask || !kIsWhole) return;
+DEVICE void read_beside(const Params& p, const Places& at, int first_row, int first_key, const int* seen, AllBeside& all) {
+  if (!kIsWhole) return;
 #pragma unroll
   for (int c = 0; c < kKeyColumns; ++c) {
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = row_of_score(first_row, i), key = key_of_score(first_key, c, i);
-      masked.of[c][i] = row < kRows && key < seen[i / 2] ? mask_at(p, at, row, key) : 0.0f;
+      all.of[kIsWhole ? c : 0][i] = key < seen[i / 2] ? beside_of(p, at, row, key) : Beside{};
     }
   }
 }
 
 DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], const T* k, const T* v, int first_row,
-                     int first_key, const int* seen, const Masked& masked, Found& found) {
+                     int first_key, const int* seen, const AllBeside& all, Found& found) {
   const int lane = (int)thread_index() % 32;
   float scores[kKeyColumns][4];
 #pragma unroll
@@ -115,7 +80,11 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = row_of_score(first_row, i), key = key_of_score(first_key, c, i);
-      scores[c][i] = key < seen[i / 2] ? score_of(p, at, scores[c][i], masked.of[c][i], row, key) : -kInfinity;
+      const float sum = scores[c][i];
+      scores[c][i] = -kInfinity;
+      if (key < seen[i / 2]) {
+        scores[c][i] = score_of(p, sum, kIsWhole ? all.of[kIsWhole ? c : 0][i] : beside_of(p, at, row, key));
+      }
       largest[i / 2] = larger(largest[i / 2], scores[c][i]);
     }
   }
@@ -176,13 +145,6 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
 #endif
 }
 
-DEVICE float share_of(float largest, float sum) {
-  const bool is_nothing = largest == -kInfinity || sum != sum;
-  if ((kZeroesNothing && largest == -kInfinity) || (kZeroesNoNumber && is_nothing)) return 0;
-  return 1.0f / sum;
-}
-DEVICE Out shared_out(float made, float share) { return Narrow<Out>::of(share == 0 ? 0.0f : made * share); }
-
 KERNEL(kThreads) {
   DYNAMIC_SHARED(memory);
   T* const q = (T*)memory;
@@ -205,10 +167,11 @@ KERNEL(kThreads) {
     load_rows(v, kVStride, kV + at.v, kVRow, 0, kKeyTile, kKeys, kWidth);
   }
   end_copies();
-  const int seen[2] = {seen_by(p, at, first_row + lane / 4), seen_by(p, at, first_row + lane / 4 + 8)};
+  const auto seen_there = [&](int row) { return row < kRows ? seen_by(p, at, row) : 0; };
+  const int seen[2] = {seen_there(first_row + lane / 4), seen_there(first_row + lane / 4 + 8)};
   Found found = {{-kInfinity, -kInfinity}, {0, 0}, {}};
-  Masked masked;
-  read_mask(p, at, first_row, key_warp * kWarpKeys, seen, masked);
+  AllBeside beside;
+  read_beside(p, at, first_row, key_warp * kWarpKeys, seen, beside);
   uint32 queries[kDepth / kStep][4];
   for (int tile = 0; tile < tiles; ++tile) {
     const int now = tile % kBuffers, next = (tile + 1) % kBuffers;
@@ -229,7 +192,7 @@ KERNEL(kThreads) {
     }
     const int keys = key_warp * kWarpKeys;
     add_keys(p, at, queries, k + (now * kKeyTile + keys) * kKStride, v + (now * kKeyTile + keys) * kVStride, first_row,
-             tile * kKeyTile + keys, seen, masked, found);
+             tile * kKeyTile + keys, seen, beside, found);
     meet();
   }
 #pragma unroll

@@ -11,6 +11,8 @@ std::string_view row_sums_text();
 std::string_view rows_text();  // sums and extremes of a block
 std::string_view attention_text();
 std::string_view attention_codes_text();
+std::string_view attention_scores_text();
+std::string_view attention_step_text();
 std::string_view attention_tiles_text();
 std::string_view code_range_text();
 std::string_view collective_text();

@@ -1,0 +1,128 @@
+// Attention of few queries on a card whose kernels the host runs, which has four processors.
+#include <gtest/gtest.h>
+
+#include "simt/layer_check.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+using testing_support::sine;
+
+// Heads of queries and of keys, rows of queries, keys of the past and new ones, sizes of keys and of values.
+struct Sizes {
+  int heads = 1, groups = 1, rows = 1, past = 0, fresh = 1, depth = 64, width = 64;
+};
+
+// An Attention that keeps its caches, with a mask of this type; empty: without one.
+std::string cached(const std::string& type, const Sizes& s, const std::string& mask = "",
+                   const std::string& attributes = "") {
+  const auto declared = [&](int heads, int rows, int size) {
+    return fmt::format("{}[2,{},{},{}]", type, heads, rows, size);
+  };
+  const int keys = s.past + s.fresh;
+  return fmt::format(
+      "g ({} q, {} k, {} v{}, {} pk, {} pv) => ({} y, {} nk, {} nv) {{ y, nk, nv = Attention{}(q, k, v, {}, pk, pv) }}",
+      declared(s.heads, s.rows, s.depth), declared(s.groups, s.fresh, s.depth), declared(s.groups, s.fresh, s.width),
+      mask.empty() ? "" : fmt::format(", {}[{},{}] m", mask, s.rows, keys), declared(s.groups, s.past, s.depth),
+      declared(s.groups, s.past, s.width), declared(s.heads, s.rows, s.width), declared(s.groups, keys, s.depth),
+      declared(s.groups, keys, s.width), attributes, mask.empty() ? "" : "m");
+}
+
+void check(const std::string& text, double tolerance, const std::function<double(size_t)>& number = sine) {
+  EXPECT_EQ(testing_support::layers_fault(text, {"attention.step"}, tolerance, number), "");
+}
+
+TEST(CardAttentionSteps, HeadsShareKeys) {
+  check(cached("float16", {.heads = 16, .groups = 2, .past = 127}), 2e-3);
+  check(cached("bfloat16", {.heads = 16, .groups = 2, .past = 30}), 2e-2);
+  check(cached("float", {.heads = 4, .groups = 4, .past = 127}), 1e-5);
+}
+
+// Blocks divide the keys; the last part is shorter than the others.
+TEST(CardAttentionSteps, BlocksDivideKeys) {
+  check(cached("float16", {.heads = 2, .groups = 1, .past = 1000}), 2e-3);
+  check(cached("float16", {.heads = 8, .groups = 1, .past = 5000}), 2e-3);
+  check(cached("float", {.heads = 1, .groups = 1, .past = 700, .depth = 24, .width = 40}), 1e-5);
+}
+
+TEST(CardAttentionSteps, RowsSeeWhatIsBeforeThem) {
+  constexpr const char* kCausal = "<is_causal = 1>";
+  check(cached("float16", {.heads = 2, .groups = 1, .rows = 4, .past = 13, .fresh = 4, .depth = 16, .width = 8}, "",
+               kCausal),
+        2e-3);
+  // Nine queries share keys, eight of them a block.
+  check(cached("float16", {.heads = 3, .groups = 1, .rows = 3, .past = 301, .fresh = 3}, "float16", kCausal), 2e-3);
+  check(cached("float", {.heads = 2, .groups = 2, .rows = 2, .past = 601, .fresh = 7, .depth = 8, .width = 16}, "float",
+               "<is_causal = 1, scale = 0.7>"),
+        1e-5);
+}
+
+TEST(CardAttentionSteps, SizesThatLanesDoNotShareEvenly) {
+  check(cached("float16", {.heads = 2, .groups = 1, .past = 37, .depth = 80, .width = 24}), 2e-3);
+  check(cached("float16", {.heads = 2, .groups = 1, .past = 300, .depth = 8, .width = 256}), 2e-3);
+  check(cached("float", {.heads = 1, .groups = 1, .past = 90, .depth = 256, .width = 72}), 1e-5);
+}
+
+// The second row sees nothing: it is zeros.
+TEST(CardAttentionSteps, ConditionsHideKeys) {
+  const Sizes sizes = {.heads = 4, .groups = 2, .rows = 2, .past = 40, .fresh = 2, .depth = 16, .width = 16};
+  const size_t before = 2 * (4 * 2 + 2 * 2 + 2 * 2) * 16, keys = 42;
+  const auto number = [=](size_t i) {
+    if (i < before || i >= before + 2 * keys) return sine(i);
+    return i - before < keys && i % 3 != 0 ? 1.0 : 0.0;
+  };
+  check(cached("float16", sizes, "bool"), 2e-3, number);
+  check(cached("float", sizes, "bool"), 1e-5, number);
+}
+
+// Of the room of a cache, keys behind the last one are not seen, and lie in parts that blocks find empty.
+TEST(CardAttentionSteps, CachesHaveRoom) {
+  const auto text = [](const std::string& type, int total) {
+    return fmt::format(
+        "g (int32[1] n, {0}[1,1,64] q, {0}[1,1,16] k, {0}[1,1,16] v, {0}[1,1,900,16] pk, {0}[1,1,900,16] pv) => "
+        "({0}[1,1,64] y, {0}[1,1,900,16] nk, {0}[1,1,900,16] nv) <int32 all = {{{1}}}> {{ y, nk, nv = "
+        "com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 1>(q, k, v, pk, pv, n, all) }}",
+        type, total);
+  };
+  for (const int total : {5, 330}) {
+    const auto number = [=](size_t i) { return i == 0 ? total - 1.0 : sine(i); };
+    check(text("float16", total), 2e-3, number);
+    check(text("float", total), 1e-5, number);
+  }
+}
+
+// The keys' memory begins at the third of its elements, which no 16 bytes do.
+TEST(CardAttentionSteps, KeysBeginUnevenly) {
+  check(
+      "g (float16[1,2,1,16] q, float16[2883] x, float16[1,2,90,16] v) => (float16[1,2,1,16] z) <int64[1] b = {3}, "
+      "int64[1] e = {2883}, int64[4] n = {1,2,90,16}, float16 s = {0.35}> { f = Slice(x, b, e) k = Reshape(f, n) "
+      "t = Transpose<perm = [0,1,3,2]>(k) a = MatMul(q, t) c = Mul(a, s) w = Softmax(c) z = MatMul(w, v) }",
+      2e-3);
+}
+
+// Values of keys that a row does not see are not looked at.
+TEST(CardAttentionSteps, HiddenKeysCountNothing) {
+  const testing_support::OnCard model(
+      "<ir_version: 11, opset_import: [\"\" : 24]> g (float16[1,1,2,8] q, float16[1,1,2,8] k, float16[1,1,2,8] v) => "
+      "(float16[1,1,2,8] y) { y = Attention<is_causal = 1>(q, k, v) }");
+  EXPECT_EQ(model.tactics(), std::vector<std::string>{"attention.step"});
+  engine::Context context(model.program(), {}, false);
+  // The second key and its value are no numbers.
+  const auto number = [](size_t i) { return i >= 24 && i < 32 ? std::nan("") : i >= 40 ? std::nan("") : sine(i); };
+  const std::vector<double> seen = model.run(context, number).at(0);
+  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(seen[i], sine(32 + i), 2e-3);
+  for (size_t i = 8; i < 16; ++i) EXPECT_TRUE(std::isnan(seen[i]));
+}
+
+// What the kernel does not take.
+TEST(CardAttentionSteps, OthersStayWithRows) {
+  const auto computes = [](const std::string& text) {
+    return testing_support::layers_fault(text, {"attention.rows"}, 2e-3);
+  };
+  EXPECT_EQ(computes(cached("float16", {.past = 3, .depth = 12, .width = 8})), "");
+  EXPECT_EQ(computes(cached("float16", {.past = 3, .depth = 8, .width = 264})), "");
+  EXPECT_EQ(computes(cached("float16", {.rows = 17, .past = 3, .depth = 8, .width = 8})), "");
+}
+
+}  // namespace
+}  // namespace assay::engine::cuda
