@@ -93,25 +93,61 @@ TEST(CardAttentionSteps, CachesHaveRoom) {
 
 // The keys' memory begins at the third of its elements, which no 16 bytes do.
 TEST(CardAttentionSteps, KeysBeginUnevenly) {
-  check(
+  const std::string text =
       "g (float16[1,2,1,16] q, float16[2883] x, float16[1,2,90,16] v) => (float16[1,2,1,16] z) <int64[1] b = {3}, "
-      "int64[1] e = {2883}, int64[4] n = {1,2,90,16}, float16 s = {0.35}> { f = Slice(x, b, e) k = Reshape(f, n) "
-      "t = Transpose<perm = [0,1,3,2]>(k) a = MatMul(q, t) c = Mul(a, s) w = Softmax(c) z = MatMul(w, v) }",
-      2e-3);
+      "int64[1] e = {2883}, int64[4] n = {1,2,90,16}, float16 s = {0.35}> { r = Neg(x) f = Slice(r, b, e) "
+      "k = Reshape(f, n) t = Transpose<perm = [0,1,3,2]>(k) a = MatMul(q, t) c = Mul(a, s) w = Softmax(c) "
+      "z = MatMul(w, v) }";
+  EXPECT_EQ(testing_support::layers_fault(text, {"elementwise.chain", "attention.step"}, 2e-3), "");
 }
 
-// Values of keys that a row does not see are not looked at.
+// Values of keys that a row does not see are not looked at: by blocks of one query, and by blocks of several.
 TEST(CardAttentionSteps, HiddenKeysCountNothing) {
+  for (const size_t heads : {1, 8}) {
+    const testing_support::OnCard model(
+        fmt::format("<ir_version: 11, opset_import: [\"\" : 24]> g (float16[1,{0},2,8] q, float16[1,1,2,8] k, "
+                    "float16[1,1,2,8] v) => (float16[1,{0},2,8] y) {{ y = Attention<is_causal = 1>(q, k, v) }}",
+                    heads));
+    EXPECT_EQ(model.tactics(), std::vector<std::string>{"attention.step"});
+    engine::Context context(model.program(), {}, false);
+    // The second key and its value are no numbers.
+    const size_t keys = heads * 16, values = keys + 16;
+    const auto number = [=](size_t i) {
+      return (i >= keys + 8 && i < values) || i >= values + 8 ? std::nan("") : sine(i);
+    };
+    const std::vector<double> seen = model.run(context, number).at(0);
+    for (size_t i = 0; i < heads * 16; ++i) {
+      const bool sees_one = i % 16 < 8;
+      EXPECT_TRUE(sees_one ? std::fabs(seen[i] - sine(values + i % 8)) < 2e-3 : std::isnan(seen[i])) << i;
+    }
+  }
+}
+
+// They are kept, however.
+TEST(CardAttentionSteps, HiddenKeysAreKept) {
   const testing_support::OnCard model(
-      "<ir_version: 11, opset_import: [\"\" : 24]> g (float16[1,1,2,8] q, float16[1,1,2,8] k, float16[1,1,2,8] v) => "
-      "(float16[1,1,2,8] y) { y = Attention<is_causal = 1>(q, k, v) }");
-  EXPECT_EQ(model.tactics(), std::vector<std::string>{"attention.step"});
+      "<ir_version: 11, opset_import: [\"\" : 24]> " +
+      cached("float16", {.past = 3, .fresh = 2, .depth = 8, .width = 8}, "", "<is_causal = 1>"));
   engine::Context context(model.program(), {}, false);
-  // The second key and its value are no numbers.
-  const auto number = [](size_t i) { return i >= 24 && i < 32 ? std::nan("") : i >= 40 ? std::nan("") : sine(i); };
-  const std::vector<double> seen = model.run(context, number).at(0);
-  for (size_t i = 0; i < 8; ++i) EXPECT_NEAR(seen[i], sine(32 + i), 2e-3);
-  for (size_t i = 8; i < 16; ++i) EXPECT_TRUE(std::isnan(seen[i]));
+  const auto with = [](double hidden) {  // the second of the new keys, and its value
+    return [=](size_t i) { return i >= 16 && i < 80 && i / 8 % 2 == 1 ? hidden : sine(i); };
+  };
+  const auto seen = model.run(context, with(std::nan(""))), expected = model.expected(with(0));
+  EXPECT_EQ(testing_support::difference({seen[0]}, {expected[0]}, 2e-3), "");
+  for (const size_t cache : {1, 2}) {
+    for (size_t i = 0; i < 80; ++i) EXPECT_EQ(std::isnan(seen[cache][i]), i % 40 >= 32) << i;
+  }
+}
+
+// The last block to end is known in every run: another input gives another result.
+TEST(CardAttentionSteps, BlocksCountAnewInEachRun) {
+  const testing_support::OnCard model("<ir_version: 11, opset_import: [\"\" : 24]> " +
+                                      cached("float16", {.heads = 2, .past = 300}));
+  engine::Context context(model.program(), {}, false);
+  for (const double factor : {1.0, 0.5, -1.0}) {
+    const auto number = [=](size_t i) { return factor * sine(i); };
+    EXPECT_EQ(testing_support::difference(model.run(context, number), model.expected(number), 2e-3), "");
+  }
 }
 
 // What the kernel does not take.

@@ -28,8 +28,9 @@ int64_t resident_for(int64_t take) { return take <= 2 ? 2 : 1; }
 // Keys of a group of lanes that are on their way at once.
 int64_t flight_of(const StepShape& shape) { return shape.take == kMostTaken ? 2 : 4; }
 
+// What warps have found; and in its place, what is known of all parts.
 int64_t shared_floats(const StepShape& shape, int64_t width) {
-  return shape.take * (kMostParts + 2 + kWarps * (width + 2));
+  return shape.take * std::max(kWarps * (width + 2), kMostParts + 2);
 }
 
 }  // namespace

@@ -197,12 +197,49 @@ DEVICE void join_groups(const Found* found, float* parts, float* largest, float*
   }
 }
 
-// What the parts of each query are multiplied by before they are added; a warp a query, a lane a part.
+// So many threads make the results of each query: neighbours in a row, at most 16 bytes at once.
+#define kQueryThreads (kThreads / kTake)
+#define kOwnPack (kWidth >= 4 * kQueryThreads ? 4 : kWidth >= 2 * kQueryThreads ? 2 : 1)
+typedef Pack<float, kOwnPack> Own;
+
+// The sum of `count` parts of a row, weighted.
+template <typename Weight>
+DEVICE Own added(const float* parts, int count, Weight weight) {
+  Own made = {};
+#pragma unroll 16
+  for (int i = 0; i < count; ++i) {
+    const Own part = *(const Own*)(parts + (int64)i * (kTake * kWidth));
+#pragma unroll
+    for (int e = 0; e < kOwnPack; ++e) made.e[e] = fmaf(weight(i), part.e[e], made.e[e]);
+  }
+  return made;
+}
+
+// What the parts of a query that warps have found are multiplied by before they are added; its greatest score and the sum
+// of its weights.
 struct Joined {
+  float weights[kWarps];
+  float largest, sum;
+};
+DEVICE Joined join_warps(const float* largest, const float* sums) {
+  Joined joined = {{}, -kInfinity, 0};
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) joined.largest = larger(joined.largest, largest[w * kTake]);
+#pragma unroll
+  for (int w = 0; w < kWarps; ++w) {
+    joined.weights[w] = part_weight(largest[w * kTake], base_of(joined.largest));
+    joined.sum = fmaf(sums[w * kTake], joined.weights[w], joined.sum);
+  }
+  return joined;
+}
+
+#if kIsSplit
+// The same of the parts that blocks have found, for all queries of the block; a warp a query, a lane a part.
+struct BlocksJoined {
   float weights[kMostParts * kTake];
   float largest[kTake], sums[kTake];
 };
-DEVICE void weigh_parts(const float* largest, const float* sums, int count, Joined& joined) {
+DEVICE void join_blocks(const float* largest, const float* sums, int count, BlocksJoined& joined) {
   const int lane = (int)thread_index() % 32;
   for (int t = (int)thread_index() / 32; t < kTake; t += kWarps) {
     const int i = lane * kTake + t;
@@ -216,21 +253,7 @@ DEVICE void weigh_parts(const float* largest, const float* sums, int count, Join
   }
   meet();
 }
-// Neighbours of a row of the sum of so many parts; as many that all threads have some, and at most 16 bytes.
-#define kQueryThreads (kThreads / kTake)
-#define kOwnPack (kWidth >= 4 * kQueryThreads ? 4 : kWidth >= 2 * kQueryThreads ? 2 : 1)
-DEVICE Pack<float, kOwnPack> added(const float* parts, int count, const float* weights) {
-  Pack<float, kOwnPack> made = {};
-#pragma unroll 16
-  for (int i = 0; i < count; ++i) {
-    const Pack<float, kOwnPack> part = *(const Pack<float, kOwnPack>*)(parts + (int64)i * (kTake * kWidth));
-#pragma unroll
-    for (int e = 0; e < kOwnPack; ++e) made.e[e] = fmaf(weights[i * kTake], part.e[e], made.e[e]);
-  }
-  return made;
-}
 
-#if kIsSplit
 // True for the last of the blocks that share keys, which then sees what the others have written.
 DEVICE bool ends_last(int* counter) {
   SHARED int is_last;
@@ -248,10 +271,9 @@ DEVICE bool ends_last(int* counter) {
 
 RESIDENT_KERNEL(kThreads, kResident) {
   DYNAMIC_SHARED(memory);
-  Joined& joined = *(Joined*)memory;
-  float* const largest = (float*)(memory + sizeof(Joined));
+  float* const parts = (float*)memory;
+  float* const largest = parts + kWarps * kTake * kWidth;
   float* const sums = largest + kWarps * kTake;
-  float* const parts = sums + kWarps * kTake;
 
   const uint32 set = quotient(block_x(), kChunks);
   const int first_query = (int)(block_x() - set * kChunks.divisor) * kTake;
@@ -264,7 +286,6 @@ RESIDENT_KERNEL(kThreads, kResident) {
   const Rows v = {(const T*)kPastV + at.past_v, kV + at.v - (int64)kPastKeys * kVRow, (T*)kKeptV + at.kept_v,
                   (uint32)kPastVRow, (uint32)kVRow, (uint32)kKeptVRow};
   const bool are_even = kStepsAreEven && is_even<T, kPack>(kQ) && begins_evenly(k) && begins_evenly(v);
-  // So many threads make the results of each query.
   const int own = (int)thread_index() / kQueryThreads, own_column = (int)thread_index() % kQueryThreads * kOwnPack;
   const Query mine = query_of(p, set, first_query + own);
   Out* const out = kOut + mine.at.out + (int64)mine.row * kOutRow;
@@ -290,31 +311,35 @@ RESIDENT_KERNEL(kThreads, kResident) {
   }
   join_groups(found, parts, largest, sums);
   meet();
-  weigh_parts(largest, sums, kWarps, joined);
+  Joined joined = join_warps(largest + own, sums + own);
+  const auto of_warp = [&](int i) { return joined.weights[i]; };
 #if kIsSplit
+  BlocksJoined& all_joined = *(BlocksJoined*)memory;
   float* const all = kParts + (int64)block_x() * blocks_y() * (kTake * kWidth);
   float* const all_largest = kPartFacts + (int64)block_x() * blocks_y() * (2 * kTake);
   float* const all_sums = all_largest + blocks_y() * kTake;
   for (int column = own_column; column < kWidth; column += kQueryThreads * kOwnPack) {
-    *(Pack<float, kOwnPack>*)(all + ((int)block_y() * kTake + own) * kWidth + column) =
-        added(parts + own * kWidth + column, kWarps, joined.weights + own);
+    *(Own*)(all + ((int)block_y() * kTake + own) * kWidth + column) =
+        added(parts + own * kWidth + column, kWarps, of_warp);
   }
-  if (thread_index() < kTake) {
-    all_largest[block_y() * kTake + thread_index()] = joined.largest[thread_index()];
-    all_sums[block_y() * kTake + thread_index()] = joined.sums[thread_index()];
+  if (own_column == 0) {
+    all_largest[block_y() * kTake + own] = joined.largest;
+    all_sums[block_y() * kTake + own] = joined.sum;
   }
   if (!ends_last(kCounters + block_x())) return;
-  weigh_parts(all_largest, all_sums, (int)blocks_y(), joined);
-  const float* const from = all;
-  const int count = (int)blocks_y();
-#else
-  const float* const from = parts;
-  constexpr int count = kWarps;
+  join_blocks(all_largest, all_sums, (int)blocks_y(), all_joined);
+  joined.largest = all_joined.largest[own];
+  joined.sum = all_joined.sums[own];
 #endif
   if (!mine.is_there) return;
-  const float share = share_of(joined.largest[own], joined.sums[own]);
+  const float share = share_of(joined.largest, joined.sum);
   for (int column = own_column; column < kWidth; column += kQueryThreads * kOwnPack) {
-    const Pack<float, kOwnPack> made = added(from + own * kWidth + column, count, joined.weights + own);
+#if kIsSplit
+    const Own made = added(all + own * kWidth + column, (int)blocks_y(),
+                           [&](int i) { return all_joined.weights[i * kTake + own]; });
+#else
+    const Own made = added(parts + own * kWidth + column, kWarps, of_warp);
+#endif
 #pragma unroll
     for (int e = 0; e < kOwnPack; ++e) out[(int64)(column + e) * kOutColumn] = shared_out(made.e[e], share);
   }
