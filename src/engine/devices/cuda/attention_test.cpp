@@ -1,6 +1,7 @@
 // Attention of few queries on a card whose kernels the host runs, which has four processors.
 #include <gtest/gtest.h>
 
+#include "engine/devices/cuda/attention/step_shape.h"
 #include "simt/layer_check.h"
 
 namespace assay::engine::cuda {
@@ -150,7 +151,36 @@ TEST(CardAttentionSteps, BlocksCountAnewInEachRun) {
   }
 }
 
-// What the kernel does not take.
+// Every division that is measured gives the same.
+TEST(CardAttentionSteps, Divisions) {
+  const auto check_named = [](const std::string& name, const Sizes& sizes) {
+    ProgramOptions options;
+    options.tactics.replayed = {{"y", "attention.step:" + name}};
+    const testing_support::OnCard model("<ir_version: 11, opset_import: [\"\" : 24]> " + cached("float16", sizes),
+                                        options);
+    ASSERT_EQ(model.tactics(), std::vector<std::string>{options.tactics.replayed.at("y")});
+    engine::Context context(model.program(), {}, false);
+    EXPECT_EQ(testing_support::difference(model.run(context), model.expected(), 2e-3), "") << name;
+  };
+  for (const char* const name : {"2/4", "2/2", "1/2"}) check_named(name, {.heads = 2, .past = 340});
+  for (const char* const name : {"1/1", "4/1", "8/1"}) check_named(name, {.heads = 6, .rows = 2, .past = 340});
+}
+
+// Steps of Llama, with heads that share keys, and of GPT-2, on 132 processors.
+TEST(CardAttentionSteps, ShapesFillTheCard) {
+  const auto usual = [](const StepWork& work) { return step_shapes(work, 132).front().name(); };
+  const auto llama = [&](int64_t keys) { return usual({.sets = 4, .queries = 8, .keys = keys, .size = 64}); };
+  EXPECT_EQ(llama(128), "1/1");
+  EXPECT_EQ(llama(1000), "4/16");
+  EXPECT_EQ(llama(8000), "8/32");
+  const auto gpt2 = [&](int64_t keys) { return usual({.sets = 12, .queries = 1, .keys = keys, .size = 64}); };
+  EXPECT_EQ(gpt2(128), "1/1");
+  EXPECT_EQ(gpt2(1000), "1/16");
+  EXPECT_EQ(gpt2(8000), "1/22");
+  EXPECT_EQ(usual({.sets = 256, .queries = 8, .keys = 128, .size = 64}), "8/1");
+}
+
+// What the kernel does not take, and many queries of so few keys that warps would have none.
 TEST(CardAttentionSteps, OthersStayWithRows) {
   const auto computes = [](const std::string& text) {
     return testing_support::layers_fault(text, {"attention.rows"}, 2e-3);
@@ -158,6 +188,7 @@ TEST(CardAttentionSteps, OthersStayWithRows) {
   EXPECT_EQ(computes(cached("float16", {.past = 3, .depth = 12, .width = 8})), "");
   EXPECT_EQ(computes(cached("float16", {.past = 3, .depth = 8, .width = 264})), "");
   EXPECT_EQ(computes(cached("float16", {.rows = 17, .past = 3, .depth = 8, .width = 8})), "");
+  EXPECT_EQ(computes(cached("float16", {.heads = 40, .groups = 40, .past = 3, .depth = 8, .width = 8})), "");
 }
 
 }  // namespace

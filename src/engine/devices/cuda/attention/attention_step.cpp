@@ -9,28 +9,11 @@
 namespace assay::engine::cuda {
 namespace {
 
-// These stand in text/attention_step.cu, too.
-constexpr int64_t kPack = 8, kMostParts = 32;
-constexpr int64_t kThreads = 256, kWarpLanes = 32, kWarps = kThreads / kWarpLanes;
-constexpr int64_t kMostTaken = 8;
 constexpr int64_t kMostEarly = 32 << 10;  // bytes of shared memory of a block that may wait beside the launch before
 
-int64_t divided_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
-
-// The least power of two that is as large.
-int64_t power_for(int64_t count) {
-  return static_cast<int64_t>(std::bit_ceil(static_cast<uint64_t>(std::max<int64_t>(count, 1))));
-}
-
-// Blocks for whose registers a processor has room.
-int64_t resident_for(int64_t take) { return take <= 2 ? 2 : 1; }
-
-// Keys of a group of lanes that are on their way at once.
-int64_t flight_of(const StepShape& shape) { return shape.take == kMostTaken ? 2 : 4; }
-
-// What warps have found; and in its place, what is known of all parts.
+// Room for what warps have found, and in its place for what is known of all parts.
 int64_t shared_floats(const StepShape& shape, int64_t width) {
-  return shape.take * std::max(kWarps * (width + 2), kMostParts + 2);
+  return shape.take * std::max(kStepWarps * (width + 2), kMostStepParts + 2);
 }
 
 }  // namespace
@@ -43,7 +26,7 @@ bool AttentionStepWriter::suits() const {
     return !each.exist() || (desc_of(each).dtype == type && each.column == 1 && each.row >= 0 &&
                              each.row <= std::numeric_limits<int32_t>::max() / g.keys);
   };
-  const auto is_known_size = [](int64_t size) { return size % kPack == 0 && size <= kMostSize; };
+  const auto is_known_size = [](int64_t size) { return size % kStepPack == 0 && size <= kMostSize; };
   return g.rows <= kMostRows && is_known_size(g.depth) && is_known_size(g.width) && is_alike(g.q) && is_alike(g.k) &&
          is_alike(g.v) && is_alike(g.k_cache.past) && is_alike(g.v_cache.past) && is_alike(g.k_cache.kept) &&
          is_alike(g.v_cache.kept) && has_known_caches();
@@ -74,35 +57,29 @@ int64_t AttentionStepWriter::sharing() const {
   return g.items.empty() ? 1 : g.items.back();
 }
 
-// Few keys are read by a block for each query, or for several where there are very many. Of more, blocks with several
-// queries read them less often, and as many blocks as the card has room for divide them.
-StepShape AttentionStepWriter::shape_for(const Card& card) const {
-  constexpr int64_t kLeastPart = 64;
+bool AttentionStepWriter::has_idle_warps(const Card& card) const {
+  constexpr int64_t kMany = 16;  // queries for each processor
   const AttentionGeometry& g = geometry();
-  StepShape shape{.sharing = sharing(), .lanes = power_for(divided_up(std::max(g.depth, g.width), kPack))};
-  const int64_t queries = shape.sharing * g.rows, sets = items() / shape.sharing;
-  const int64_t most_taken = std::min(kMostTaken, power_for(queries));
-  const int64_t processors = card.multiprocessors();
-  const auto blocks = [&] { return sets * divided_up(queries, shape.take); };
-  const int64_t at_once = kWarps * (kWarpLanes / shape.lanes) * flight_of(shape);
-  if (g.keys <= 2 * at_once) {
-    while (shape.take < most_taken && blocks() > 2 * processors) shape.take *= 2;
-  } else {
-    const int64_t most_parts = std::min(kMostParts, divided_up(g.keys, kLeastPart));
-    shape.take = most_taken;
-    while (shape.take > 1 && 4 * blocks() * most_parts < 3 * processors) shape.take /= 2;
-    shape.parts = std::clamp<int64_t>(processors * resident_for(shape.take) / blocks(), 1, most_parts);
-  }
-  shape.chunks = divided_up(queries, shape.take);
-  shape.part_keys = divided_up(g.keys, shape.parts);
-  shape.parts = divided_up(g.keys, shape.part_keys);
-  return shape;
+  return items() * g.rows > kMany * card.multiprocessors() && g.keys * shapes(card).front().lanes < kStepThreads;
 }
 
-Launches AttentionStepWriter::write(Programs& programs, uint64_t workspace_bytes) {
+std::vector<StepShape> AttentionStepWriter::shapes(const Card& card) const {
   const AttentionGeometry& g = geometry();
-  const StepShape shape = shape_for(programs.card());
-  const int64_t blocks = items() / shape.sharing * shape.chunks, parts = blocks * shape.parts;
+  const StepWork work = {
+      .sets = items() / sharing(), .queries = sharing() * g.rows, .keys = g.keys, .size = std::max(g.depth, g.width)};
+  return step_shapes(work, card.multiprocessors());
+}
+
+Launches AttentionStepWriter::write(Programs& programs, std::string_view shape, uint64_t workspace_bytes) {
+  for (const StepShape& each : shapes(programs.card())) {
+    if (shape.empty() || each.name() == shape) return write(programs, each, workspace_bytes);
+  }
+  return {};
+}
+
+Launches AttentionStepWriter::write(Programs& programs, const StepShape& shape, uint64_t workspace_bytes) {
+  const AttentionGeometry& g = geometry();
+  const int64_t blocks = items() / sharing() * shape.chunks, parts = blocks * shape.parts;
   Launches launches;
   launches.workspace_bytes = workspace_bytes;
   if (blocks > std::numeric_limits<int32_t>::max()) return launches;
@@ -119,10 +96,9 @@ Launches AttentionStepWriter::write(Programs& programs, uint64_t workspace_bytes
   }
   const int64_t shared_bytes = shared_floats(shape, g.width) * int64_t{sizeof(float)};
   writer().launch().shared_bytes = static_cast<unsigned>(shared_bytes);
-  Launch launch = writer().finish(programs, kThreads, blocks, attention_step_text(), attention_scores_text());
+  Launch launch = writer().finish(programs, kStepThreads, blocks, attention_step_text(), attention_scores_text());
   launch.grid[1] = static_cast<unsigned>(shape.parts);
-  launch.begins_early =
-      shared_bytes <= kMostEarly && parts <= programs.card().multiprocessors() * resident_for(shape.take);
+  launch.begins_early = shared_bytes <= kMostEarly && parts <= programs.card().multiprocessors() * shape.resident;
   launches.all.push_back(std::move(launch));
   return launches;
 }
@@ -134,8 +110,8 @@ void AttentionStepWriter::add_shape(const StepShape& shape) {
   writer().constant("kWidth", g.width);
   writer().constant("kLanes", shape.lanes);
   writer().constant("kTake", shape.take);
-  writer().constant("kFlight", flight_of(shape));
-  writer().constant("kResident", resident_for(shape.take));
+  writer().constant("kFlight", shape.flight);
+  writer().constant("kResident", shape.resident);
   writer().constant("kIsSplit", shape.parts > 1 ? 1 : 0);
   writer().constant("kStepsAreEven", has_even_steps() ? 1 : 0);
   const bool has_own_ends = g.last_key.exist() && !g.last_key.items.empty() && g.last_key.items.back() != 0;
@@ -144,8 +120,8 @@ void AttentionStepWriter::add_shape(const StepShape& shape) {
   writer().number("kPastKeys", g.k_cache.past.exist() ? g.k_cache.past_rows : 0);
   writer().divisor("kQueryRows", g.rows);
   writer().divisor("kChunks", shape.chunks);
-  writer().number("kSharing", shape.sharing);
-  writer().number("kSetQueries", shape.sharing * g.rows);
+  writer().number("kSharing", sharing());
+  writer().number("kSetQueries", sharing() * g.rows);
   writer().number("kPartKeys", shape.part_keys);
 }
 
@@ -162,7 +138,7 @@ void AttentionStepWriter::add_kept() {
 // True if rows begin at multiples of a pack, as far as their memory does.
 bool AttentionStepWriter::has_even_steps() const {
   const AttentionGeometry& g = geometry();
-  const auto is_even = [](int64_t step) { return step % kPack == 0; };
+  const auto is_even = [](int64_t step) { return step % kStepPack == 0; };
   return std::ranges::all_of(std::initializer_list<const Matrices*>{&g.q, &g.k, &g.v, &g.k_cache.past, &g.v_cache.past,
                                                                     &g.k_cache.kept, &g.v_cache.kept},
                              [&](const Matrices* each) {

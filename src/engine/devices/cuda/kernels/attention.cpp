@@ -22,7 +22,7 @@ class AttentionWriter : public AttentionOperands {
 
   static bool suits() { return true; }
   // A warp a query, or a block where there are few and each sees many keys; with so many bytes of the workspace in use.
-  Launches write(Programs& programs, uint64_t workspace_bytes = 0) {
+  Launches write(Programs& programs, std::string_view /*variant*/ = {}, uint64_t workspace_bytes = 0) {
     const AttentionGeometry& g = geometry();
     constexpr int64_t kWarpLanes = 32, kManyWarps = 8, kManyKeys = 64;
     const int64_t queries = items() * g.rows;
@@ -220,18 +220,32 @@ class GroupQueryWriter {
   const GroupQuery& g_;
 };
 
-// Launches of a GroupQueryAttention by kernels of this writer; none: it does not take it.
+// The attention of a layer, or that of a GroupQueryAttention behind the launches that make its caches. Nullopt: another
+// layer, or one that no kernel of this family takes.
+std::optional<AttentionGeometry> known_geometry(const Layer& layer) {
+  std::optional<AttentionGeometry> g;
+  if (const auto* const query = form_as<GroupQuery>(layer)) {
+    const bool is_small = std::ranges::all_of(
+        layer.outputs, [](const TensorDesc& desc) { return !desc.exists() || desc.count() < kMostNumbers; });
+    if (layer.lies_plainly() && is_short_float(query->dtype) && is_small) g = group_query_geometry(*query);
+  } else {
+    g = attention_geometry(layer);
+  }
+  return g && is_known(layer, *g) ? std::move(g) : std::nullopt;
+}
+
+// Launches by kernels of this writer; none: it does not take the layer.
 template <typename Writer>
-Launches group_query_launches(Programs& programs, const Layer& layer, const GroupQuery& query) {
-  const AttentionGeometry g = group_query_geometry(query);
-  const bool is_small = std::ranges::all_of(
-      layer.outputs, [](const TensorDesc& desc) { return !desc.exists() || desc.count() < kMostNumbers; });
-  if (!layer.lies_plainly() || !is_short_float(query.dtype) || !is_small || !is_known(layer, g)) return {};
-  Writer writer(layer, g);
+Launches attention_launches(Programs& programs, const Layer& layer, std::string_view variant) {
+  const std::optional<AttentionGeometry> g = known_geometry(layer);
+  if (!g) return {};
+  Writer writer(layer, *g);
   if (!writer.suits()) return {};
-  if (query.half > 0) writer.take_queries(workspace_pointer());
-  Launches launches = GroupQueryWriter(programs, layer, query).write();
-  Launches attention = writer.write(programs, launches.workspace_bytes);
+  const auto* const query = form_as<GroupQuery>(layer);
+  if (query == nullptr) return writer.write(programs, variant);
+  if (query->half > 0) writer.take_queries(workspace_pointer());
+  Launches launches = GroupQueryWriter(programs, layer, *query).write();
+  Launches attention = writer.write(programs, variant, launches.workspace_bytes);
   if (attention.all.empty()) return {};
   std::ranges::move(attention.all, std::back_inserter(launches.all));
   launches.workspace_bytes = attention.workspace_bytes;
@@ -239,23 +253,25 @@ Launches group_query_launches(Programs& programs, const Layer& layer, const Grou
   return launches;
 }
 
-template <typename Writer>
-Launches attention_launches(Programs& programs, const Layer& layer) {
-  if (const auto* const query = form_as<GroupQuery>(layer)) {
-    return group_query_launches<Writer>(programs, layer, *query);
-  }
-  const std::optional<AttentionGeometry> g = attention_geometry(layer);
-  if (!g || !is_known(layer, *g)) return {};
-  Writer writer(layer, *g);
-  return writer.suits() ? writer.write(programs) : Launches();
-}
-
 class AttentionStep final : public Operation {
  public:
   using Operation::Operation;
   std::string_view name() const override { return "attention.step"; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    Launches launches = attention_launches<AttentionStepWriter>(programs(), layer);
+  std::vector<std::string> variants(const Layer& layer) const override {
+    std::vector<std::string> names;
+    const std::optional<AttentionGeometry> g = known_geometry(layer);
+    if (!g) return names;
+    const AttentionStepWriter writer(layer, *g);
+    if (!writer.suits()) return names;
+    for (const StepShape& shape : writer.shapes(programs().card())) names.push_back(shape.name());
+    return names;
+  }
+  bool yields(const Layer& layer) const override {
+    const std::optional<AttentionGeometry> g = known_geometry(layer);
+    return g && AttentionStepWriter(layer, *g).has_idle_warps(programs().card());
+  }
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
+    Launches launches = attention_launches<AttentionStepWriter>(programs(), layer, variant);
     return launches.all.empty() ? nullptr : make_kernel(std::move(launches));
   }
 };
@@ -264,8 +280,8 @@ class Attention final : public Operation {
  public:
   using Operation::Operation;
   std::string_view name() const override { return "attention.rows"; }
-  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    Launches launches = attention_launches<AttentionWriter>(programs(), layer);
+  std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
+    Launches launches = attention_launches<AttentionWriter>(programs(), layer, variant);
     return launches.all.empty() ? nullptr : make_kernel(std::move(launches));
   }
 };

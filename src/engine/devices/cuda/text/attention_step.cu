@@ -286,7 +286,8 @@ RESIDENT_KERNEL(kThreads, kResident) {
   const Rows v = {(const T*)kPastV + at.past_v, kV + at.v - (int64)kPastKeys * kVRow, (T*)kKeptV + at.kept_v,
                   (uint32)kPastVRow, (uint32)kVRow, (uint32)kKeptVRow};
   const bool are_even = kStepsAreEven && is_even<T, kPack>(kQ) && begins_evenly(k) && begins_evenly(v);
-  const int own = (int)thread_index() / kQueryThreads, own_column = (int)thread_index() % kQueryThreads * kOwnPack;
+  const int own = kTake == 1 ? 0 : (int)thread_index() / kQueryThreads;
+  const int own_column = (int)thread_index() % kQueryThreads * kOwnPack;
   const Query mine = query_of(p, set, first_query + own);
   Out* const out = kOut + mine.at.out + (int64)mine.row * kOutRow;
   AFTER_THE_ONE_BEFORE();
