@@ -100,7 +100,7 @@ TEST(CardLayers, ProductsInPartsOfTheDepth) {
   check("g (float[4,512] x) => (float[4,16] z) <" + numbers("float[512,16] w", 512 * 16) + ", " +
             numbers("float[16] b", 16) + "> { a = MatMul(x, w) z = Add(a, b) }",
         {"product.tiles"}, 1e-4);
-  check("g (float16[5,1024] x) => (float16[5,16] z) <" + numbers("float16[1024,16] w", 1024 * 16) +
+  check("g (float16[9,1024] x) => (float16[9,16] z) <" + numbers("float16[1024,16] w", 1024 * 16) +
             "> { a = MatMul(x, w) z = Neg(a) }",
         {"product.tiles"}, 2e-2);
   check("g (uint8[3,2048] x, uint8 zero) => (int32[3,16] z) <" + codes("int8[2048,16] w", 2048 * 16) +
