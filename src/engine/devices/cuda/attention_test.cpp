@@ -9,16 +9,17 @@ namespace {
 
 using testing_support::sine;
 
-// Heads of queries and of keys, rows of queries, keys of the past and new ones, sizes of keys and of values.
+// Heads of queries and of keys, rows of queries, keys of the past and new ones, sizes of keys and of values; of a
+// batch.
 struct Sizes {
-  int heads = 1, groups = 1, rows = 1, past = 0, fresh = 1, depth = 64, width = 64;
+  int heads = 1, groups = 1, rows = 1, past = 0, fresh = 1, depth = 64, width = 64, batch = 2;
 };
 
 // An Attention that keeps its caches, with a mask of this type; empty: without one.
 std::string cached(const std::string& type, const Sizes& s, const std::string& mask = "",
                    const std::string& attributes = "") {
   const auto declared = [&](int heads, int rows, int size) {
-    return fmt::format("{}[2,{},{},{}]", type, heads, rows, size);
+    return fmt::format("{}[{},{},{},{}]", type, s.batch, heads, rows, size);
   };
   const int keys = s.past + s.fresh;
   return fmt::format(
@@ -41,9 +42,9 @@ TEST(CardAttentionSteps, HeadsShareKeys) {
 
 // Blocks divide the keys; the last part is shorter than the others.
 TEST(CardAttentionSteps, BlocksDivideKeys) {
-  check(cached("float16", {.heads = 2, .groups = 1, .past = 1000}), 2e-3);
-  check(cached("float16", {.heads = 8, .groups = 1, .past = 5000}), 2e-3);
-  check(cached("float", {.heads = 1, .groups = 1, .past = 700, .depth = 24, .width = 40}), 1e-5);
+  check(cached("float16", {.heads = 2, .past = 1000, .batch = 1}), 2e-3);
+  check(cached("float16", {.heads = 8, .past = 5000, .batch = 1}), 2e-3);
+  check(cached("float", {.past = 700, .depth = 24, .width = 40, .batch = 1}), 1e-5);
 }
 
 TEST(CardAttentionSteps, RowsSeeWhatIsBeforeThem) {
@@ -80,8 +81,8 @@ TEST(CardAttentionSteps, ConditionsHideKeys) {
 TEST(CardAttentionSteps, CachesHaveRoom) {
   const auto text = [](const std::string& type, int total) {
     return fmt::format(
-        "g (int32[1] n, {0}[1,1,64] q, {0}[1,1,16] k, {0}[1,1,16] v, {0}[1,1,900,16] pk, {0}[1,1,900,16] pv) => "
-        "({0}[1,1,64] y, {0}[1,1,900,16] nk, {0}[1,1,900,16] nv) <int32 all = {{{1}}}> {{ y, nk, nv = "
+        "g (int32[1] n, {0}[1,1,128] q, {0}[1,1,32] k, {0}[1,1,32] v, {0}[1,1,900,32] pk, {0}[1,1,900,32] pv) => "
+        "({0}[1,1,128] y, {0}[1,1,900,32] nk, {0}[1,1,900,32] nv) <int32 all = {{{1}}}> {{ y, nk, nv = "
         "com.microsoft.GroupQueryAttention<num_heads = 4, kv_num_heads = 1>(q, k, v, pk, pv, n, all) }}",
         type, total);
   };
@@ -162,7 +163,7 @@ TEST(CardAttentionSteps, Divisions) {
     engine::Context context(model.program(), {}, false);
     EXPECT_EQ(testing_support::difference(model.run(context), model.expected(), 2e-3), "") << name;
   };
-  for (const char* const name : {"2/4", "2/2", "1/2"}) check_named(name, {.heads = 2, .past = 340});
+  for (const char* const name : {"1/4", "1/2", "2/4", "2/2"}) check_named(name, {.heads = 2, .past = 340, .batch = 1});
   for (const char* const name : {"1/1", "4/1", "8/1"}) check_named(name, {.heads = 6, .rows = 2, .past = 340});
 }
 

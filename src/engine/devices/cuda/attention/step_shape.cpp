@@ -8,7 +8,8 @@
 namespace assay::engine::cuda {
 namespace {
 
-constexpr int64_t kMostTaken = 8;
+// More would not fit into registers, beside what masks hold there.
+int64_t most_taken(const StepWork& work) { return work.has_beside ? 4 : 8; }
 
 int64_t divided_up(int64_t count, int64_t by) { return (count + by - 1) / by; }
 
@@ -20,7 +21,7 @@ int64_t power_for(int64_t count) {
 class Shapes {
  public:
   Shapes(const StepWork& work, int64_t processors)
-      : work_(work), processors_(processors), most_taken_(std::min(kMostTaken, power_for(work.queries))) {}
+      : work_(work), processors_(processors), most_taken_(std::min(most_taken(work), power_for(work.queries))) {}
 
   // Few keys are read by a block for each query, or for several where there are very many. Of more, blocks with several
   // queries read them less often, and as many blocks as the card has room for divide them.
@@ -51,7 +52,7 @@ class Shapes {
  private:
   StepShape with(int64_t take, int64_t parts) const {
     StepShape shape{.lanes = power_for(divided_up(work_.size, kStepPack)),
-                    .flight = take == kMostTaken ? 2 : 4,
+                    .flight = work_.is_wide || take > 4 ? 2 : 4,
                     .take = take,
                     .chunks = divided_up(work_.queries, take),
                     .part_keys = divided_up(work_.keys, parts),
@@ -59,7 +60,7 @@ class Shapes {
     shape.parts = divided_up(work_.keys, shape.part_keys);
     return shape;
   }
-  static int64_t resident_for(int64_t take) { return take <= 2 ? 2 : 1; }
+  static int64_t resident_for(int64_t take) { return take == 1 ? 2 : 1; }
   int64_t blocks(int64_t take) const { return work_.sets * divided_up(work_.queries, take); }
   int64_t most_parts() const {
     constexpr int64_t kLeastPart = 64;

@@ -16,6 +16,8 @@ struct StepWork {
   int64_t queries = 1;  // of each set
   int64_t keys = 1;
   int64_t size = kStepPack;  // of keys or of values, whichever is larger
+  bool is_wide = false;      // float32
+  bool has_beside = false;   // a mask, or conditions
 };
 
 // The division of such work among blocks.
