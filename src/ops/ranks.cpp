@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "ops/node.h"
 
 namespace assay::ops {
@@ -24,7 +25,33 @@ size_t place_of(const Collective& collective, int64_t rank) {
   return static_cast<size_t>(place - collective.members.begin());
 }
 
+std::string place_of_collective(const Collective& collective) {
+  return fmt::format("`{}` ({})", printable(collective.name), collective.operation);
+}
+
+std::string shown_in_full(const Collective& collective) {
+  return fmt::format("`{}` ({}{}) with {}", printable(collective.name), collective.operation,
+                     collective.reduction == "none" ? "" : fmt::format(", {}", collective.reduction),
+                     collective.operand);
+}
+
 }  // namespace
+
+Error rank_is_late(int64_t rank, std::string_view what, const Collective& collective, double seconds) {
+  return Error(ErrorCode::limit,
+               fmt::format("rank {} did not {} {} within {:g} s", rank, what, place_of_collective(collective), seconds))
+      .remedied_by("rank_timeout");
+}
+
+Error rank_has_ended(int64_t rank, const Collective& collective) {
+  return {ErrorCode::shape, fmt::format("rank {} has come to its end without {}: its model is another", rank,
+                                        place_of_collective(collective))};
+}
+
+Error ranks_differ(int64_t rank, const Collective& own, int64_t other, const Collective& of_other) {
+  return {ErrorCode::shape, fmt::format("rank {} has come to {}, rank {} to {}", rank, shown_in_full(own), other,
+                                        shown_in_full(of_other))};
+}
 
 Combination combination_of(const Collective& collective, int64_t rank, uint64_t count) {
   const std::string_view operation = collective.operation;

@@ -2,11 +2,13 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/error.h"
 #include "base/function_ref.h"
 #include "tensor/tensor.h"
 
@@ -38,6 +40,24 @@ struct Combination {
 // The combination that a rank makes of parts with so many elements. Error (shape) if the root is no member.
 Combination combination_of(const Collective& collective, int64_t rank, uint64_t count);
 
+// Errors of a rank that does not do in time what the others wait for (`come to`), that has ended before, and of two
+// that have come to different collectives.
+Error rank_is_late(int64_t rank, std::string_view what, const Collective& collective, double seconds);
+Error rank_has_ended(int64_t rank, const Collective& collective);
+Error ranks_differ(int64_t rank, const Collective& own, int64_t other, const Collective& of_other);
+
+// Kernels of cards that wait for those of other ranks, as they hear of a run. Called from any thread.
+class WaitingKernels {
+ public:
+  virtual ~WaitingKernels() = default;
+  // All ranks are there.
+  virtual void begin() = 0;
+  // A rank has come to its end; its kernels have.
+  virtual void leave(int64_t rank) = 0;
+  // Nobody is waited for any more.
+  virtual void fail() = 0;
+};
+
 // The ranks that run the parts of one model at once, as one of them sees them.
 class Ranks {
  public:
@@ -46,6 +66,15 @@ class Ranks {
   virtual int64_t count() const = 0;
   // True if the user wants a library for collectives between cards where it serves them best.
   virtual bool uses_library() const { return false; }
+  // A number that all ranks of a run see, another one after each run that failed: what was agreed upon is void then.
+  virtual uint64_t era() const = 0;
+  // True if kernels of this run may wait for those of other ranks. Those of two runs could keep each other from cards.
+  virtual bool may_wait() const = 0;
+  virtual double deadline_seconds() const = 0;
+  // From now on these kernels hear of runs, as long as they are there.
+  virtual void tell(std::weak_ptr<WaitingKernels> kernels) = 0;
+  // Ends the run of all by what this rank has found at a collective. Throws the error that ends it, the first one.
+  [[noreturn]] virtual void end(Error error) = 0;
   // Data that members share as long as they are there: the first of them makes it while they meet.
   virtual std::shared_ptr<void>& shared(const std::vector<int64_t>& members) = 0;
   // Waits until all members have come with their tensors, shows these to `combine` in the order of members, and returns

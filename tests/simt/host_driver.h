@@ -32,6 +32,7 @@ inline std::atomic<int64_t> held_bytes = 0;
 inline std::atomic<int> graphs = 0;    // that are kept
 inline std::atomic<int> replays = 0;   // of graphs
 inline std::atomic<int> launches = 0;  // outside of graphs
+inline std::atomic<int> waiting = 0;   // kernels that wait for those of other cards
 inline std::atomic<int> uploads = 0;
 inline std::atomic<int> downloads = 0;
 inline std::atomic<int> copies = 0;       // within the card
@@ -43,19 +44,21 @@ using Kernel = void (*)(const void* params, const unsigned* grid, unsigned threa
 struct HostKernel {
   Kernel run = nullptr;
   unsigned param_bytes = 0;
+  std::unique_ptr<std::mutex> own_turn;  // of a kernel that waits for those of other cards
 };
-// Kernels have their state in variables: one runs at a time.
-inline void run_alone(Kernel kernel, const uint64_t* params, const unsigned* grid, unsigned threads) {
+// Kernels have their state in variables: one runs at a time, and beside it those that wait, one of each.
+inline void run_alone(const HostKernel& kernel, const uint64_t* params, const unsigned* grid, unsigned threads) {
   static std::mutex turn;
-  const std::scoped_lock lock(turn);
-  kernel(params, grid, threads);
+  const std::scoped_lock lock(kernel.own_turn ? *kernel.own_turn : turn);
+  if (kernel.own_turn) ++waiting;
+  kernel.run(params, grid, threads);
 }
 struct Work {
-  Kernel kernel;
+  const HostKernel* kernel;
   std::vector<uint64_t> params;
   unsigned grid[3];
   unsigned threads;
-  void run() const { run_alone(kernel, params.data(), grid, threads); }
+  void run() const { run_alone(*kernel, params.data(), grid, threads); }
 };
 struct HostStream {
   bool is_capturing = false;
@@ -137,6 +140,7 @@ inline cuda::Result load(cuda::Module* to, const void* image) {
     auto* const module = new HostModule{.library = ::dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL), .kernel = {}};
     ::unlink(path.c_str());
     module->kernel.run = as<Kernel>(::dlsym(module->library, "kernel"));
+    if (::dlsym(module->library, "kernel_waits") != nullptr) module->kernel.own_turn = std::make_unique<std::mutex>();
     module->kernel.param_bytes = *as<const unsigned*>(::dlsym(module->library, "kernel_param_bytes"));
     *to = as<cuda::Module>(module);
   });
@@ -145,12 +149,12 @@ inline cuda::Result launch(const cuda::LaunchConfig* config, cuda::Function func
   const cuda::Result made = result();
   if (made != cuda::kSuccess) return made;
   const auto* const kernel = as<const HostKernel*>(function);
-  Work work{kernel->run, {}, {config->grid[0], config->grid[1], config->grid[2]}, config->block[0]};
+  Work work{kernel, {}, {config->grid[0], config->grid[1], config->grid[2]}, config->block[0]};
   const auto* const words = static_cast<const uint64_t*>(params[0]);
   auto* const stream = as<HostStream*>(config->stream);
   if (stream == nullptr || !stream->is_capturing) {
     ++launches;
-    run_alone(work.kernel, words, work.grid, work.threads);
+    run_alone(*kernel, words, work.grid, work.threads);
     return made;
   }
   work.params.assign(words, words + kernel->param_bytes / sizeof(uint64_t));

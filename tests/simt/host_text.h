@@ -29,8 +29,10 @@ inline std::string host_library(const std::string& text, const std::filesystem::
   };
   const bool has_fibers = text.find("meet(") != std::string::npos && uses_exchange(text);
   std::ofstream(source) << "#define HOST_FIBERS " << (has_fibers ? "true\n" : "false\n") << text;
-  const std::string command = std::string(ASSAY_HOST_COMPILER) + " -shared -include " + kHostMachine + " -o " +
-                              library.string() + " " + source.string() + " 2>" + (folder / "log").string();
+  const bool waits = text.find("WAITING_KERNEL(", text.find("struct Params")) != std::string::npos;
+  const std::string command = std::string(ASSAY_HOST_COMPILER) + (waits ? " -DHOST_WAITS" : "") + " -shared -include " +
+                              kHostMachine + " -o " + library.string() + " " + source.string() + " 2>" +
+                              (folder / "log").string();
   const bool is_made = std::system(command.c_str()) == 0;
   log = read(folder / "log");
   return is_made ? read(library) : "";

@@ -105,7 +105,10 @@ void Crew::run(const std::function<void(int64_t rank)>& work) {
   if (!is_over) state.stop.request_stop();
   const auto grace = std::chrono::duration<double>(std::min(kMostGrace, state.deadline));
   state.is_broken = !state.changed.wait_for(lock, grace, is_done);
-  if (!state.is_broken) state.work = nullptr;
+  if (!state.is_broken) {
+    state.work = nullptr;
+    state.meeting.end();
+  }
   if (const std::optional<Error> failure = state.meeting.failure()) throw Error(*failure);
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <chrono>
 #include <thread>
+#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -11,6 +12,17 @@
 #include "ir/model.h"
 
 namespace assay::backends {
+namespace {
+
+std::atomic<bool> is_turn_taken = false;  // in this process
+
+}  // namespace
+
+void Meeting::Turn::take() { is_taken_ = is_taken_ || !is_turn_taken.exchange(true); }
+
+void Meeting::Turn::give_back() {
+  if (std::exchange(is_taken_, false)) is_turn_taken = false;
+}
 
 // One collective of some ranks, again and again.
 struct Meeting::Round {
@@ -29,6 +41,15 @@ class Meeting::Member final : public ops::Ranks {
   int64_t rank() const override { return rank_; }
   int64_t count() const override { return meeting_.count(); }
   bool uses_library() const override { return meeting_.uses_library_; }
+  uint64_t era() const override { return meeting_.era_; }
+  bool may_wait() const override { return meeting_.turn_.is_taken(); }
+  double deadline_seconds() const override { return meeting_.deadline_seconds_; }
+  void tell(std::weak_ptr<ops::WaitingKernels> kernels) override { meeting_.tell(std::move(kernels)); }
+  [[noreturn]] void end(Error error) override {
+    meeting_.release(rank_);
+    const std::scoped_lock lock(meeting_.mutex_);
+    meeting_.stop(std::move(error));
+  }
   std::shared_ptr<void>& shared(const std::vector<int64_t>& members) override {
     const std::scoped_lock lock(meeting_.mutex_);
     return meeting_.shared_[members];
@@ -67,10 +88,33 @@ Meeting::~Meeting() = default;
 void Meeting::begin() {
   const std::scoped_lock lock(mutex_);
   rounds_.clear();
+  if (failure_) ++era_;
   failure_.reset();
   failed_rank_.reset();
   std::fill(is_done_.begin(), is_done_.end(), false);
   std::fill(is_released_.begin(), is_released_.end(), false);
+  std::erase_if(waiting_, [](const auto& kernels) { return kernels.expired(); });
+  if (!waiting_.empty()) turn_.take();
+  each_waiting([](ops::WaitingKernels& kernels) { kernels.begin(); });
+}
+
+void Meeting::end() { turn_.give_back(); }
+
+void Meeting::tell(std::weak_ptr<ops::WaitingKernels> kernels) {
+  const std::scoped_lock lock(mutex_);
+  waiting_.push_back(std::move(kernels));
+}
+
+void Meeting::each_waiting(FunctionRef<void(ops::WaitingKernels& kernels)> fn) const {
+  for (const auto& kernels : waiting_) {
+    if (const auto held = kernels.lock()) fn(*held);
+  }
+}
+
+void Meeting::end_by(Error error) {
+  if (!failure_) failure_ = std::move(error);
+  each_waiting([](ops::WaitingKernels& kernels) { kernels.fail(); });
+  notify();
 }
 
 ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>(number)]; }
@@ -78,6 +122,7 @@ ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>
 void Meeting::leave(int64_t rank) {
   const std::scoped_lock lock(mutex_);
   is_done_[static_cast<size_t>(rank)] = true;
+  each_waiting([&](ops::WaitingKernels& kernels) { kernels.leave(rank); });
   notify();
 }
 
@@ -88,7 +133,7 @@ void Meeting::fail_by(int64_t rank, Error error) {
     failed_rank_ = rank;
   }
   is_done_[static_cast<size_t>(rank)] = true;
-  notify();
+  end_by(std::move(error));
 }
 
 void Meeting::release(int64_t rank) {
@@ -98,8 +143,7 @@ void Meeting::release(int64_t rank) {
 
 void Meeting::cancel() {
   const std::scoped_lock lock(mutex_);
-  if (!failure_) failure_ = Error(ErrorCode::cancelled, "the run was stopped");
-  notify();
+  end_by(Error(ErrorCode::cancelled, "the run was stopped"));
 }
 
 bool Meeting::was_released(int64_t rank) const {
@@ -113,8 +157,7 @@ std::optional<Error> Meeting::failure() const {
 }
 
 void Meeting::stop(Error error) {
-  if (!failure_) failure_ = std::move(error);
-  notify();
+  end_by(std::move(error));
   throw Error(*failure_);
 }
 
@@ -125,14 +168,9 @@ Error Meeting::missing(const Round& round, bool is_late) const {
   size_t absent = 0;
   while (!is_awaited(absent)) ++absent;
   const auto& call = **std::ranges::find_if(round.calls, [](const auto& known) { return known.has_value(); });
-  const std::string place = fmt::format("`{}` ({})", printable(call.name), call.operation);
   const int64_t rank = round.members[absent];
-  if (!is_late) {
-    return {ErrorCode::shape, fmt::format("rank {} has come to its end without {}: its model is another", rank, place)};
-  }
-  return Error(ErrorCode::limit, fmt::format("rank {} did not {} {} within {:g} s", rank,
-                                             is_arriving ? "come to" : "go on from", place, deadline_seconds_))
-      .remedied_by("rank_timeout");
+  if (!is_late) return ops::rank_has_ended(rank, call);
+  return ops::rank_is_late(rank, is_arriving ? "come to" : "go on from", call, deadline_seconds_);
 }
 
 // True if a member that has not come will not come any more.
@@ -171,11 +209,6 @@ void Meeting::wait(std::unique_lock<std::mutex>& lock, const Round& round, Done&
 }
 
 void Meeting::check_same(const Round& round) {
-  const auto shown = [&](size_t i) {
-    const ops::Collective& call = *round.calls[i];
-    return fmt::format("`{}` ({}{}) with {}", printable(call.name), call.operation,
-                       call.reduction == "none" ? "" : fmt::format(", {}", call.reduction), call.operand);
-  };
   for (size_t i = 1; i < round.members.size(); ++i) {
     const ops::Collective& a = *round.calls[0];
     const ops::Collective& b = *round.calls[i];
@@ -187,8 +220,7 @@ void Meeting::check_same(const Round& round) {
       stop(Error(ErrorCode::unsupported, fmt::format("rank {} computes `{}` on another kind of device than rank {}",
                                                      round.members[i], printable(a.name), round.members[0])));
     if (is_same) continue;
-    stop(Error(ErrorCode::shape, fmt::format("rank {} has come to {}, rank {} to {}", round.members[i], shown(i),
-                                             round.members[0], shown(0))));
+    stop(ops::ranks_differ(round.members[i], b, round.members[0], a));
   }
 }
 

@@ -21,8 +21,9 @@ class Meeting {
   Meeting(int64_t count, double deadline_seconds, bool uses_library = false);
   ~Meeting();
 
-  // Before a run, while no rank runs.
+  // Before and after a run, while no rank runs.
   void begin();
+  void end();
   ops::Ranks& rank(int64_t number);
   // The run of a rank has come to its end: what others still expect of it, it will not do.
   void leave(int64_t rank);
@@ -42,7 +43,22 @@ class Meeting {
 
   void meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine);
+  // The right to let kernels of cards wait for each other, which one run of the process has.
+  class Turn {
+   public:
+    ~Turn() { give_back(); }
+    bool is_taken() const { return is_taken_; }
+    void take();
+    void give_back();
+
+   private:
+    bool is_taken_ = false;
+  };
+
   void release(int64_t rank);
+  void tell(std::weak_ptr<ops::WaitingKernels> kernels);
+  void each_waiting(FunctionRef<void(ops::WaitingKernels& kernels)> fn) const;
+  void end_by(Error error);
   void notify();
   void spin(std::unique_lock<std::mutex>& lock);
   template <typename Done>
@@ -62,6 +78,9 @@ class Meeting {
   std::map<std::vector<int64_t>, std::unique_ptr<Round>> rounds_;
   std::vector<std::unique_ptr<Member>> members_;
   std::map<std::vector<int64_t>, std::shared_ptr<void>> shared_;
+  std::vector<std::weak_ptr<ops::WaitingKernels>> waiting_;
+  Turn turn_;
+  uint64_t era_ = 0;
   std::vector<bool> is_released_;  // by rank
   std::optional<Error> failure_;
   std::optional<int64_t> failed_rank_;  // by which it is

@@ -38,10 +38,14 @@ class LaunchedCall final : public Call {
   uint64_t number_ = 0;
 };
 
+struct ExchangePlace;
+
 // A queue that takes launches.
 class LaunchQueue : public Queue {
  public:
   virtual void add(const LaunchedCall& call) = 0;
+  // Exchanges of which its launches have a part; wait() throws what these have met.
+  virtual std::vector<ExchangePlace>& exchanges() = 0;
   // The rest is for work that depends on other queues, and is not part of graphs.
   virtual const Card& card() const = 0;
   // Records that all work added so far is done.

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/devices/cuda/driver/staging.h"
+#include "engine/devices/cuda/exchange.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -62,6 +63,7 @@ class CardQueue final : public LaunchQueue {
   CardQueue& operator=(const CardQueue&) = delete;
 
   void add(const LaunchedCall& call) override { pending_.push_back(&call); }
+  std::vector<ExchangePlace>& exchanges() override { return exchanges_; }
 
   const Card& card() const override { return *card_; }
   void record(Event event) override {
@@ -116,7 +118,9 @@ class CardQueue final : public LaunchQueue {
     check(api().stream_wait(target_), "the wait for its work");
     staging_.release();
     for (const Download& download : downloads) std::memcpy(download.to.data(), download.staged, download.to.size());
-    if (card_->take_fault()) fail(ErrorCode::shape, "an index is out of range");
+    const bool is_out_of_range = card_->take_fault();  // also of what kernels did that waited in vain
+    for (const auto& [exchange, place] : exchanges_) exchange->check(place, ops::current_ranks());
+    if (is_out_of_range) fail(ErrorCode::shape, "an index is out of range");
   }
   void mark() override {
     flush();
@@ -246,6 +250,7 @@ class CardQueue final : public LaunchQueue {
   Stream target_ = nullptr;  // that does the work
   std::vector<const LaunchedCall*> pending_;
   std::list<Sequence> sequences_;  // used last first
+  std::vector<ExchangePlace> exchanges_;
   std::vector<Event> marks_;
   std::vector<Event> free_;
 };

@@ -1,10 +1,12 @@
-// Collectives between ranks of this process: each card reads the parts of the others by itself. No kernel waits for
-// another card: streams wait for events that the ranks hand to each other when they meet.
+// Collectives between ranks of this process: each card reads the parts of the others by itself, and streams wait for
+// events that the ranks hand to each other when they meet. Reductions do so in their first run only, where the members
+// have cards of their own: from then on they are kernels that wait for each other (exchange.h).
 #include <algorithm>
 #include <array>
 #include <cstring>
 #include <limits>
 
+#include "engine/devices/cuda/exchange.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/launched_call.h"
 #include "engine/devices/cuda/nccl/library.h"
@@ -28,6 +30,7 @@ struct Station {
   uint64_t part = 0;
   Event is_there = nullptr;
   Event is_read = nullptr;
+  const Exchange* exchange = nullptr;  // of the queue and the members
 };
 
 class CardEvent {
@@ -54,6 +57,7 @@ struct CollectiveWork {
   ops::Node node;
   TensorDesc in;
   std::optional<Launch> launch;
+  std::optional<Launch> waiting;  // without the addresses of an exchange
   int64_t ranks = 0;
 };
 
@@ -70,11 +74,16 @@ class CollectiveCall final : public Call {
                  const Arguments& given)
       : work_(std::move(work)), first_(card), second_(card), arguments_(given) {}
 
-  void rebind(const Arguments& arguments) override { arguments_ = arguments; }
+  void rebind(const Arguments& arguments) override {
+    arguments_ = arguments;
+    if (waiting_) waiting_->rebind(arguments);
+  }
 
   void run(Queue& queue) override {
     auto& own = dynamic_cast<LaunchQueue&>(queue);
     ops::Ranks& ranks = ops::current_ranks();
+    const bool is_prepared = era_ == ranks.era();
+    if (waiting_ && is_prepared && ranks.may_wait()) return own.add(*waiting_);
     const ops::Collective collective = ops::collective_of(work_->node, work_->in.dtype, work_->in.dims, ranks);
     const ops::Combination combination =
         ops::combination_of(collective, ranks.rank(), static_cast<uint64_t>(work_->in.count()));
@@ -88,6 +97,7 @@ class CollectiveCall final : public Call {
       combination.reduces ? reduce(own, stations, combination.pieces.front(), out)
                           : move(own, stations, combination.pieces, out);
     });
+    if (work_->waiting && !ranks.uses_library() && !is_prepared) prepare(own, ranks, collective);
   }
 
  private:
@@ -104,6 +114,15 @@ class CollectiveCall final : public Call {
     return station;
   }
 
+  static std::vector<const Card*> cards_of(std::span<const tensor::Tensor> parts) {
+    std::vector<const Card*> cards;
+    for (const tensor::Tensor& given : parts) cards.push_back(as_station(given).card);
+    return cards;
+  }
+  static size_t place_among(const ops::Collective& collective, const ops::Ranks& ranks) {
+    return static_cast<size_t>(std::ranges::find(collective.members, ranks.rank()) - collective.members.begin());
+  }
+
   uint64_t element_bytes() const { return tensor::bit_width(work_->in.dtype) / 8; }
 
   // Lets `read` add work that reads what all ranks have at the places that they name. What follows in the queue may
@@ -111,7 +130,7 @@ class CollectiveCall final : public Call {
   void meet(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& collective, Address part,
             const MeetingEvents& events, FunctionRef<void(const Stations& stations)> read) const {
     queue.record(events.is_there.get());
-    const Station mine{&queue.card(), part.value, events.is_there.get(), events.is_read.get()};
+    const Station mine{&queue.card(), part.value, events.is_there.get(), events.is_read.get(), nullptr};
     Stations stations;
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       for (const tensor::Tensor& given : parts) stations.push_back(as_station(given));
@@ -127,15 +146,61 @@ class CollectiveCall final : public Call {
     }
   }
 
+  // Agrees with the members upon an exchange for the runs from now on, if their cards can serve one.
+  void prepare(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& known) {
+    std::vector<ExchangePlace>& held = queue.exchanges();
+    std::erase_if(held, [&](const ExchangePlace& at) { return at.exchange->era() != ranks.era(); });
+    const auto last = std::find_if(held.rbegin(), held.rend(),
+                                   [&](const ExchangePlace& at) { return at.exchange->is_of(known.members); });
+    const std::shared_ptr<Exchange> kept = last == held.rend() ? nullptr : last->exchange;
+    const Station mine{.card = &queue.card(), .exchange = kept.get()};
+    bool is_served = false;
+    ops::Collective collective = known;
+    collective.name += " (cards)";
+    ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
+      const std::vector<const Card*> cards = cards_of(parts);
+      is_served = Exchange::can_serve(cards);
+      if (!is_served) return;
+      for (const Card* const card : cards) queue.card().reach(*card);
+      if (known.members.front() != ranks.rank()) return;
+      const bool is_same = std::ranges::all_of(
+          parts, [&](const tensor::Tensor& given) { return as_station(given).exchange == kept.get(); });
+      const bool is_enough = is_same && kept && kept->takes(work_->in.size_bytes());
+      ranks.shared(known.members) = is_enough ? kept : make_exchange(cards, ranks, known.members);
+      std::static_pointer_cast<Exchange>(ranks.shared(known.members))->add(known);
+      queue.card().enter();
+    });
+    era_ = ranks.era();
+    waiting_.reset();
+    if (is_served) take(std::static_pointer_cast<Exchange>(ranks.shared(known.members)), queue, ranks, known);
+  }
+
+  std::shared_ptr<Exchange> make_exchange(const std::vector<const Card*>& cards, ops::Ranks& ranks,
+                                          const std::vector<int64_t>& members) const {
+    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), ranks.era());
+    ranks.tell(made);
+    return made;
+  }
+
+  void take(const std::shared_ptr<Exchange>& exchange, LaunchQueue& queue, const ops::Ranks& ranks,
+            const ops::Collective& collective) {
+    const size_t place = place_among(collective, ranks);
+    std::vector<ExchangePlace>& held = queue.exchanges();
+    if (std::ranges::find(held, exchange, &ExchangePlace::exchange) == held.end()) held.push_back({exchange, place});
+    const auto launches = std::make_shared<Launches>();
+    launches->all.push_back(exchange->launch(*work_->waiting, place, ranks.deadline_seconds()));
+    launches->constants.push_back({.first = {}, .bytes = 0, .owner = exchange});
+    waiting_ = std::make_unique<LaunchedCall>(launches, arguments_);
+  }
+
   // Finds out if the library serves better, the same on all ranks, and makes communicators if there are none yet.
   void decide(const LaunchQueue& queue, ops::Ranks& ranks, ops::Collective collective) {
     const std::vector<int64_t> members = collective.members;
-    const Station mine{&queue.card(), 0, nullptr, nullptr};
+    const Station mine{.card = &queue.card()};
     bool is_wanted = false;
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
-      std::vector<const Card*> cards;
-      for (const tensor::Tensor& given : parts) cards.push_back(as_station(given).card);
+      const std::vector<const Card*> cards = cards_of(parts);
       const bool is_large = work_->in.size_bytes() > kMostAtOnce;
       is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
@@ -171,8 +236,7 @@ class CollectiveCall final : public Call {
 
   void run_in_library(LaunchQueue& queue, ops::Ranks& ranks, const ops::Collective& collective,
                       const ops::Combination& combination) const {
-    const auto place =
-        static_cast<size_t>(std::ranges::find(collective.members, ranks.rank()) - collective.members.begin());
+    const size_t place = place_among(collective, ranks);
     const ops::Piece& first = combination.pieces.front();
     const nccl::Library::Work work = {
         .from = arguments_.inputs[0].value,
@@ -181,7 +245,7 @@ class CollectiveCall final : public Call {
         .dtype = work_->in.dtype,
         .reduction = collective.reduction,
         .root = static_cast<int>(first.part)};
-    ranks.meet(collective, as_tensor({&queue.card(), 0, nullptr, nullptr}), [&](std::span<const tensor::Tensor>) {
+    ranks.meet(collective, as_tensor({.card = &queue.card()}), [&](std::span<const tensor::Tensor>) {
       const Stream stream = queue.stream();
       communicators_->library().add(collective.operation, work, (*communicators_)[place], stream);
       queue.card().enter();
@@ -209,8 +273,7 @@ class CollectiveCall final : public Call {
 
   void share_sum(LaunchQueue& queue, ops::Ranks& ranks, ops::Collective collective) const {
     const std::vector<ops::Piece> pieces = shares(collective.members.size());
-    const auto own =
-        static_cast<size_t>(std::ranges::find(collective.members, ranks.rank()) - collective.members.begin());
+    const size_t own = place_among(collective, ranks);
     const Address out = arguments_.outputs[0];
     meet(queue, ranks, collective, arguments_.inputs[0], first_, [&](const Stations& stations) {
       reduce(queue, stations, pieces[own], out + pieces[own].begin * element_bytes());
@@ -250,6 +313,8 @@ class CollectiveCall final : public Call {
   MeetingEvents first_;
   MeetingEvents second_;
   Arguments arguments_;
+  std::optional<uint64_t> era_;            // of the ranks, for which it is prepared
+  std::unique_ptr<LaunchedCall> waiting_;  // null: an exchange serves it not
   bool is_decided_ = false;
   std::shared_ptr<nccl::Communicators> communicators_;  // null: own kernels serve better
 };
@@ -274,9 +339,9 @@ int64_t ranks_of(const ops::Node& node) {
   return listed > 0 ? listed : node.integer("nb_rank", 0);
 }
 
-int64_t number_of_reduction(std::string_view word) {
+int64_t number_of_reduction(const CollectiveWork& work) {
   static constexpr std::array<std::string_view, 5> kWords = {"sum", "prod", "min", "max", "avg"};
-  return std::ranges::find(kWords, word) - kWords.begin();
+  return std::ranges::find(kWords, work.node.string("reduce_op")) - kWords.begin();
 }
 
 class Collectives final : public Operation {
@@ -286,7 +351,7 @@ class Collectives final : public Operation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     if (!layer.is_single() || !layer.starts_with("DistCollective") || !layer.lies_plainly()) return {};
     const TensorDesc& in = layer.inputs[0];
-    CollectiveWork work{.node = layer.facts(layer.nodes[0]), .in = in, .launch = {}, .ranks = 0};
+    CollectiveWork work{.node = layer.facts(layer.nodes[0]), .in = in, .launch = {}, .waiting = {}, .ranks = 0};
     const std::string_view operation = work.node.string("collective_operation");
     if (in.count() == 0 || in.dtype == tensor::DType::string || tensor::bit_width(in.dtype) % 8 != 0) return {};
     work.ranks = ranks_of(work.node);
@@ -294,6 +359,9 @@ class Collectives final : public Operation {
       if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
         return {};
       work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
+      if (operation != "reduce_scatter" && in.size_bytes() <= most_bytes_of_exchange(work.ranks)) {
+        work.waiting = make_exchange_launch(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
+      }
     }
     return std::make_unique<CollectiveKernel>(std::move(work), programs().card().shared_from_this());
   }
@@ -311,8 +379,8 @@ class Collectives final : public Operation {
     writer.number("kCount", count);
     writer.number("kBlocks", blocks);
     writer.constant("kRanks", work.ranks);
-    writer.constant("kReduction", number_of_reduction(work.node.string("reduce_op")));
-    return writer.finish(programs(), kThreads, blocks, collective_text());
+    writer.constant("kReduction", number_of_reduction(work));
+    return writer.finish(programs(), kThreads, blocks, collective_text(), reduced_text());
   }
 };
 

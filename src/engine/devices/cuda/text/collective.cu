@@ -1,25 +1,5 @@
 // Elements of all ranks' parts, reduced in the order of ranks, so that each rank has the same bits. Parts lie on cards
 // that this one reaches.
-DEVICE float reduced(float a, float b) {
-#if kReduction == 1
-  return a * b;
-#elif kReduction == 2
-  return b < a ? b : a;
-#elif kReduction == 3
-  return a < b ? b : a;
-#else
-  return a + b;
-#endif
-}
-
-DEVICE float finished(float x) {
-#if kReduction == 4
-  return x / (float)kRanks;
-#else
-  return x;
-#endif
-}
-
 KERNEL(kThreads) {
   constexpr int kEach = 16 / sizeof(T);
   const int64 stride = (int64)kBlocks * kThreads * kEach;

@@ -68,6 +68,8 @@ DEVICE void delay() {}
     made_after(p);                          \
   }                                         \
   DEVICE void made_after(const Params& p)
+// A kernel that waits for those of other cards.
+#define WAITING_KERNEL(threads) KERNEL(threads)
 #define SHARED __shared__
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 #define kInfinity __int_as_float(0x7f800000)
@@ -282,6 +284,21 @@ DEVICE void keep_least(int* at, int x) { atomicMin(at, x); }
 DEVICE void keep_greatest(int* at, int x) { atomicMax(at, x); }
 // Makes what this thread has written known to other blocks, before what it writes from now on.
 DEVICE void publish() { __threadfence(); }
+// The same for other cards and the host: what the threads of this block wrote before they met is known to whoever sees x.
+DEVICE void store_for_all(uint64* at, uint64 x) {
+  asm volatile("st.release.sys.global.b64 [%0], %1;" ::"l"(at), "l"(x) : "memory");
+}
+DEVICE uint64 load_of_all(const uint64* at) {
+  uint64 x;
+  asm volatile("ld.acquire.sys.global.b64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
+  return x;
+}
+DEVICE uint64 nanoseconds() {
+  uint64 now;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+  return now;
+}
+DEVICE void rest() {}  // while a thread waits
 DEVICE uint32 blocks_y() { return gridDim.y; }
 DEVICE uint32 thread_index() { return threadIdx.x; }
 DEVICE uint32 block_x() { return blockIdx.x; }

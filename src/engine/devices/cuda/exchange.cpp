@@ -1,0 +1,153 @@
+#include "engine/devices/cuda/exchange.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <limits>
+
+#include "engine/devices/cuda/generate/kernel_writer.h"
+#include "engine/devices/cuda/text/texts.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+constexpr unsigned kThreadsOfExchange = 512;
+constexpr int64_t kBlocksOfExchange = 128;  // at most: all of them must be on the card at once
+constexpr uint64_t kLeastPart = 64 << 10;
+constexpr uint64_t kMostPart = uint64_t{64} << 20;
+constexpr uint64_t kMostPartOfMany = 512 << 10;  // of more than two ranks, each of which sends all of its part to all
+constexpr size_t kSignsBegin = 16;               // words behind the state of a rank
+constexpr size_t kMostCollectives = 1 << 16;     // that signs tell apart
+
+// Places among a launch's pointers and numbers.
+enum PointerPlace : uint8_t { kWordsPointer = 2, kFirstInbox };
+enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kPartBytesNumber, kMillisecondsNumber };
+
+// Reasons of a kernel that waits no more.
+enum Fault : uint8_t { kIsLate = 1, kHasLeft, kHasFailed, kIsAnother };
+
+Buffer zeros_on(const Card& card, uint64_t bytes) {
+  const Buffer made = card.allocate(bytes);
+  card.driver().check(card.api().set_words(made.first.value, 0, bytes / sizeof(int32_t), nullptr), "signs of ranks");
+  card.driver().check(card.api().stream_wait(nullptr), "signs of ranks");
+  return made;
+}
+
+}  // namespace
+
+uint64_t most_bytes_of_exchange(int64_t ranks) { return ranks > 2 ? kMostPartOfMany : kMostPart; }
+
+Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction) {
+  const int64_t each = 128 / tensor::bit_width(dtype);
+  const int64_t packs = (count + each - 1) / each;
+  const int64_t blocks = std::min((packs + kThreadsOfExchange - 1) / kThreadsOfExchange, kBlocksOfExchange);
+  KernelWriter writer;
+  writer.type("T", dtype);
+  writer.pointer("kOut", "T", output_pointer(0));
+  writer.pointer("kIn", "const T", input_pointer(0));
+  writer.pointer("kWords", "uint64", fixed_pointer({}));
+  for (int64_t i = 0; i < 2 * ranks; ++i) writer.launch().pointers.push_back(fixed_pointer({}));
+  writer.number("kCount", count);
+  writer.number("kBlocks", blocks);
+  for (const char* const name : {"kOwn", "kIdentity", "kPartBytes", "kMilliseconds"}) writer.number(name, 0);
+  writer.constant("kRanks", ranks);
+  writer.constant("kReduction", reduction);
+  writer.constant("kEach", each);
+  writer.constant("kAtOnce", 4);
+  writer.constant("kFirstInbox", kFirstInbox);
+  writer.constant("kSignsBegin", kSignsBegin);
+  writer.constant("kMostBlocks", kBlocksOfExchange);
+  writer.constant("kIsLate", kIsLate);
+  writer.constant("kHasLeft", kHasLeft);
+  writer.constant("kHasFailed", kHasFailed);
+  writer.constant("kIsAnother", kIsAnother);
+  return writer.finish(programs, kThreadsOfExchange, blocks, exchange_text(), reduced_text());
+}
+
+Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
+                   uint64_t era)
+    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::max(part_bytes, kLeastPart))), era_(era) {
+  const uint64_t others = cards.size() - 1;
+  const uint64_t signs = kSignsBegin + 2 * cards.size() * kBlocksOfExchange;
+  for (const Card* const card : cards) {
+    members_.push_back({card->shared_from_this(), card->allocate(2 * others * part_bytes_),
+                        zeros_on(*card, signs * sizeof(uint64_t))});
+  }
+  words_ = cards.front()->take_host_block();
+  if (words_.first == nullptr) assay::fail(ErrorCode::limit, "the host has no memory left that cards reach");
+  for (size_t i = 0; i <= 2 * cards.size(); ++i) word(i) = 0;
+}
+
+Exchange::~Exchange() {
+  if (words_.first != nullptr) members_.front().card->give_back(words_);
+}
+
+bool Exchange::can_serve(std::span<const Card* const> cards) {
+  for (const Card* const card : cards) {
+    for (const Card* const other : cards) {
+      if (card != other && (card->number() == other->number() || !card->can_reach(*other))) return false;
+    }
+  }
+  return std::ranges::count(cards, cards.front()) == 1;
+}
+
+bool Exchange::takes(uint64_t part_bytes) const {
+  return part_bytes <= part_bytes_ && collectives_.size() < kMostCollectives;
+}
+
+// Words: that the run has failed, then that members have left, then what their kernels have met.
+std::atomic_ref<uint64_t> Exchange::word(size_t index) const {
+  return std::atomic_ref<uint64_t>(reinterpret_cast<uint64_t*>(words_.first)[index]);
+}
+
+void Exchange::begin() {
+  for (size_t i = 0; i <= members_.size(); ++i) word(i) = 0;
+}
+
+void Exchange::leave(int64_t rank) {
+  const auto place = std::ranges::find(ranks_, rank);
+  if (place != ranks_.end()) word(static_cast<size_t>(place - ranks_.begin()) + 1) = 1;
+}
+
+void Exchange::fail() { word(0) = 1; }
+
+Launch Exchange::launch(const Launch& made, size_t place, double deadline_seconds) const {
+  constexpr double kMostMilliseconds = std::numeric_limits<int32_t>::max();
+  Launch launch = made;
+  launch.begins_early = true;
+  launch.pointers[kWordsPointer] = fixed_pointer(host_address(words_.first));
+  for (size_t i = 0; i < members_.size(); ++i) {
+    launch.pointers[kFirstInbox + i] = fixed_pointer(members_[i].inbox.first);
+    launch.pointers[kFirstInbox + members_.size() + i] = fixed_pointer(members_[i].signs.first);
+  }
+  launch.numbers[kOwnNumber] = static_cast<int32_t>(place);
+  launch.numbers[kIdentityNumber] = static_cast<int32_t>(collectives_.size() - 1);
+  launch.numbers[kPartBytesNumber] = static_cast<int32_t>(part_bytes_);
+  launch.numbers[kMillisecondsNumber] =
+      static_cast<int32_t>(std::min(std::ceil(deadline_seconds * 1e3), kMostMilliseconds));
+  return launch;
+}
+
+void Exchange::check(size_t place, ops::Ranks& ranks) const {
+  const uint64_t met = word(1 + members_.size() + place).exchange(0);
+  if (met == 0) return;
+  const int64_t rank = ranks_[met >> 8 & 0xff];
+  const ops::Collective& own = collectives_[met >> 16 & 0xffff];
+  switch (static_cast<Fault>(met & 0xff)) {
+    case kIsLate:
+      return ranks.end(ops::rank_is_late(rank, "come to", own, ranks.deadline_seconds()));
+    case kHasLeft:
+      return ranks.end(ops::rank_has_ended(rank, own));
+    case kIsAnother: {
+      const ops::Collective& other = collectives_[met >> 32 & 0xffff];
+      const bool is_first = rank < ranks_[place];
+      return is_first ? ranks.end(ops::ranks_differ(ranks_[place], own, rank, other))
+                      : ranks.end(ops::ranks_differ(rank, other, ranks_[place], own));
+    }
+    case kHasFailed:
+      break;
+  }
+  ranks.end(Error(ErrorCode::cancelled, "the run was stopped"));
+}
+
+}  // namespace assay::engine::cuda

@@ -1,0 +1,71 @@
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "engine/devices/cuda/launch.h"
+#include "ops/ranks.h"
+
+namespace assay::engine::cuda {
+
+// Memory of ranks on cards of their own, for reductions by kernels that wait for each other: on each card an inbox for
+// the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
+class Exchange final : public ops::WaitingKernels {
+ public:
+  // For parts of at least so many bytes, until the era ends.
+  Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes, uint64_t era);
+  ~Exchange() override;
+  Exchange(const Exchange&) = delete;
+  Exchange& operator=(const Exchange&) = delete;
+
+  // True if each member has a card of its own that reaches those of the others.
+  static bool can_serve(std::span<const Card* const> cards);
+  uint64_t era() const { return era_; }
+  bool is_of(const std::vector<int64_t>& members) const { return ranks_ == members; }
+  // True if it takes one more collective of its members.
+  bool takes(uint64_t part_bytes) const;
+
+  // Adds a collective, while the members meet; it is the last one until they meet again.
+  void add(const ops::Collective& collective) { collectives_.push_back(collective); }
+  // The launch of the last collective's kernel for the member at this place, with its addresses.
+  Launch launch(const Launch& made, size_t place, double deadline_seconds) const;
+  // Throws what kernels of a member have met, if anything, which ends the run.
+  void check(size_t place, ops::Ranks& ranks) const;
+
+  void begin() override;
+  void leave(int64_t rank) override;
+  void fail() override;
+
+ private:
+  struct Member {
+    std::shared_ptr<const Card> card;
+    Buffer inbox;
+    Buffer signs;
+  };
+
+  std::atomic_ref<uint64_t> word(size_t index) const;
+
+  std::vector<Member> members_;
+  std::vector<int64_t> ranks_;  // of the members
+  uint64_t part_bytes_;
+  uint64_t era_;
+  Card::HostBlock words_;
+  std::vector<ops::Collective> collectives_;
+};
+
+// One rank's place in an exchange.
+struct ExchangePlace {
+  std::shared_ptr<Exchange> exchange;
+  size_t place = 0;
+};
+
+// The bytes of a part up to which kernels that wait for each other reduce it.
+uint64_t most_bytes_of_exchange(int64_t ranks);
+
+class Programs;
+// Kernel that reduces parts of so many elements, without the addresses of an exchange.
+Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction);
+
+}  // namespace assay::engine::cuda
