@@ -57,9 +57,13 @@ class RankedExecution final : public exec::Execution {
     const auto work = std::make_shared<Work>(work_of(values));
     work->given.resize(executions_->size());
     for (int64_t rank = 0; rank < ranks_->count(); ++rank) work->feeds.push_back(feeds_of(feeds, rank));
+    for (const std::string& value : values) {
+      if (ranks_->at(value).split) work->split_names.push_back(ranks_->at(value).name);
+    }
     crew_.run([work](int64_t rank) {
       const auto place = static_cast<size_t>(rank);
-      (*work->executions)[place]->run(work->feeds[place], work->names, work->given[place]);
+      const std::vector<std::string>& names = rank == 0 ? work->names : work->split_names;
+      (*work->executions)[place]->run(work->feeds[place], names, work->given[place]);
     });
     for (const std::string& value : values) give(value, work->given, sink);
   }
@@ -105,6 +109,7 @@ class RankedExecution final : public exec::Execution {
     std::vector<std::vector<exec::Feed>> feeds;
     std::vector<std::shared_ptr<exec::HeldFeeds>> held;
     std::vector<std::string> names;
+    std::vector<std::string> split_names;  // of which each rank has a part; others are those of the first
     std::vector<RankValues> given;
   };
 
