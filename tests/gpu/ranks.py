@@ -7,11 +7,13 @@ card of its own. Needs no Python package. The status is 1 if a case fails.
 """
 
 import argparse
+import base64
 import json
 import os
 import pathlib
 import random
 import re
+import struct
 import subprocess
 import sys
 import time
@@ -63,6 +65,39 @@ def collective(operation, kind, ranks, rows=64, reduction="none"):
 
     return (f"g ({kind}[{rows},33] x) => ({kind} y) {{ p = {node('reduce_scatter', 'max', 'x')} "
             f"m = {node(operation, reduction, 'p')} y = {node('all_gather', 'none', 'm')} }}")
+
+
+def reduced(operand, how="sum", ranks=2):
+    return f'DistCollective <collective_operation = "all_reduce", reduce_op = "{how}", nb_rank = {ranks}> ({operand}) '
+
+
+def turns(length=5, width=64):
+    """A loop whose body is a product and a sum over ranks, and a sum before it that nobody waits for."""
+    return (f"g (float[{width},{width}] x) => (float[{width},{width}] y, float[{width},{width}] s) <int64 t = {{{length}}}, "
+            f"{constant('float', 'u', width, width)}> {{ s = {reduced('x', 'avg')} y = Loop (t, , x) <body = b (int64 i, bool k, "
+            f"float[{width},{width}] w) => (bool o, float[{width},{width}] z) {{ o = Identity(k) m = MatMul(w, u) "
+            f"z = {reduced('m')} }}> }}")
+
+
+def own_turns():
+    """A loop that each rank runs as often as its row says, between two sums over ranks."""
+    share = 'DistCollective <collective_operation = "reduce_scatter", reduce_op = "max", nb_rank = 2> '
+    head = (f"g (float[2,1] x) => (float y) <int64[0] scalar = {{}}> {{ p = {share}(x) c = Cast <to = 7> (p) "
+            "t = Reshape(c, scalar) v = Neg(p) ")
+    body = "<body = b (int64 i, bool k, float[1,1] w) => (bool o, float[1,1] z) { o = Identity(k) "
+    return (f"{head} [f] e = {reduced('v')} l = Loop (t, , e) {body} m = Neg(w) z = Identity(m) }}> [n] y = {reduced('l')} }}")
+
+
+def rows(path, *numbers):
+    """Saved inputs: x of each iteration."""
+    def array(values):
+        head = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({len(values)}, 1), }}"
+        head += " " * (63 - (len(head) + 10) % 64) + "\n"
+        data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head.encode() + struct.pack(f"<{len(values)}f", *values)
+        return {"array": base64.b64encode(data).decode(), "polygraphy_class": "ndarray"}
+
+    path.write_text(json.dumps([{"x": array(values)} for values in numbers]))
+    return path
 
 
 class Cases:
@@ -130,6 +165,30 @@ class Cases:
                             ["run", path, "--shard", "ranks:2", "--engine", "--device", ",".join(self.devices),
                              "--load-outputs", reference, "--rtol", "1e-2" if kind != "float" else "1e-6"])
 
+            if operation in ("all_reduce", "reduce"):
+                self.same(f"{operation} {reduction} {kind}", path, 6, "ranks:2")
+
+    def same(self, label, path, runs, kind):
+        """The first run meets on the host, the others wait on the cards."""
+        self.expect(f"{label} the same {runs} times", ["debug", "repeat", path, "--same", "--until", runs, "--shard", kind,
+                                                       "--engine", "--device", ",".join(self.devices)])
+
+    def sizes(self):
+        for rows_of_all in (2, 6, 998, 62002, 800002):  # of 33 elements
+            for kind in ("float", "float16"):
+                path = self.save(f"rows_{rows_of_all}_{kind}", collective("all_reduce", kind, 2, rows_of_all, "sum"))
+                self.same(f"all_reduce of {rows_of_all // 2} rows of {kind}", path, 6, "ranks:2")
+
+    def loops(self):
+        self.same("a loop with a sum in each turn", self.save("turns", turns()), 10, "ranks:2")
+
+    def absences(self):
+        """Ranks that do not come are named, by kernels that wait for them."""
+        path, saved = self.save("own_turns", own_turns()), self.folder / "rows.json"
+        words = ["run", path, "--shard", "ranks:2", "--engine", "--device", ",".join(self.devices), "--load-inputs",
+                 rows(saved, (3, 3), (3, 3), (3, 3), (3, 9e6), (3, 3)), "--iterations", "5", "--rank-timeout", "1"]
+        self.expect("a rank that is late in the fourth run", words, 3, "rank 1 did not come to `n` (all_reduce) within 1 s")
+
     def delays(self):
         """Kernels that sleep at random: nobody reads what is not there yet."""
         path = self.save("blocks", blocks())
@@ -183,7 +242,8 @@ def main():
     parser.add_argument("build", type=pathlib.Path)
     parser.add_argument("--devices", default="cuda:0,cuda:0", help="two, one for each rank")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/gpu/ranks"))
-    parser.add_argument("--only", nargs="*", help="parts: shards, more_ranks, collectives, delays, times, refusals")
+    parser.add_argument("--only", nargs="*", help="parts: shards, more_ranks, collectives, sizes, loops, absences, delays, "
+                        "times, refusals")
     options = parser.parse_args()
     devices = options.devices.split(",")
     cases = Cases(options.build, devices, options.folder)
@@ -192,7 +252,8 @@ def main():
         if not re.search(rf"{device}\s+\| usable", output):
             print(f"there is no {device} to test on")
             return 3
-    for part in (cases.shards, cases.more_ranks, cases.collectives, cases.delays, cases.times, cases.refusals):
+    for part in (cases.shards, cases.more_ranks, cases.collectives, cases.sizes, cases.loops, cases.absences,
+                 cases.delays, cases.times, cases.refusals):
         if not options.only or part.__name__ in options.only:
             part()
     print(f"{cases.failed} case(s) failed" if cases.failed else "all good")

@@ -1,17 +1,21 @@
 #include "backends/ranks/crew.h"
 
 #include <algorithm>
+#include <atomic>
 #include <chrono>
 #include <stop_token>
 #include <thread>
 
+#include "backends/ranks/look_for.h"
 #include "base/stop.h"
 
 namespace assay::backends {
 namespace {
 
-constexpr double kMostGrace = 5;  // seconds that ranks have to end when one has failed
-constexpr double kAlike = 0.2;    // of them before they are stopped
+constexpr double kMostGrace = 5;                              // seconds that ranks have to end when one has failed
+constexpr double kAlike = 0.2;                                // of them before they are stopped
+constexpr auto kOftenNext = std::chrono::microseconds(100);   // between runs that follow each other
+constexpr auto kOftenLong = std::chrono::microseconds(1000);  // of short runs
 
 }  // namespace
 
@@ -25,16 +29,17 @@ struct Crew::State {
   std::condition_variable changed;
   std::function<void(int64_t rank)> work;
   std::stop_source stop;
-  uint64_t number = 0;  // of the work
-  int64_t running = 0;
-  bool is_closed = false;
+  std::atomic<uint64_t> number = 0;  // of the work
+  std::atomic<int64_t> running = 0;
+  std::atomic<bool> is_closed = false;
   bool is_broken = false;  // a rank was left behind
   std::vector<std::thread> threads;
 
   void serve(int64_t rank) {
     uint64_t done = 0;
-    std::unique_lock lock(mutex);
     while (true) {
+      look_for(kOftenNext, threads_at_work(), [&] { return is_closed || number != done; });
+      std::unique_lock lock(mutex);
       changed.wait(lock, [&] { return is_closed || number != done; });
       if (is_closed) return;
       done = number;
@@ -48,6 +53,9 @@ struct Crew::State {
       changed.notify_all();
     }
   }
+
+  // All ranks and the caller.
+  size_t threads_at_work() const { return static_cast<size_t>(meeting.count()) + 1; }
 
   void do_work(int64_t rank, const std::function<void(int64_t)>& own, const std::stop_token& token) {
     const StopScope stops(token);
@@ -99,6 +107,9 @@ void Crew::run(const std::function<void(int64_t rank)>& work) {
   });
   const auto is_done = [&] { return state.running == 0; };
   constexpr auto kLook = std::chrono::milliseconds(20);
+  lock.unlock();
+  look_for(kOftenLong, state.threads_at_work(), [&] { return state.running == 0; });
+  lock.lock();
   while (!state.changed.wait_for(lock, kLook, is_done) && !state.meeting.failure()) continue;
   // Ranks that fail likewise may do so, so that it is always the lowest one that is named.
   const bool is_over = state.changed.wait_for(lock, std::chrono::duration<double>(kAlike), is_done);

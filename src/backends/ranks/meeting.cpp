@@ -2,12 +2,12 @@
 
 #include <algorithm>
 #include <chrono>
-#include <thread>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "backends/ranks/look_for.h"
 #include "base/text.h"
 #include "ir/model.h"
 
@@ -186,16 +186,11 @@ void Meeting::notify() {
   changed_.notify_all();
 }
 
-// Looks for a change for a while, before the thread falls asleep: ranks that do the same work come at once. Where they
-// share cores, they need these for their work.
 void Meeting::spin(std::unique_lock<std::mutex>& lock) {
-  constexpr auto kWhile = std::chrono::microseconds(50);
-  static const unsigned cores = std::thread::hardware_concurrency();
-  if (cores < 2 * is_done_.size()) return;
+  constexpr auto kLongest = std::chrono::microseconds(50);
   const uint64_t seen = changes_;
   lock.unlock();
-  const auto begin = std::chrono::steady_clock::now();
-  while (changes_ == seen && std::chrono::steady_clock::now() - begin < kWhile) continue;
+  look_for(kLongest, is_done_.size(), [&] { return changes_ != seen; });
   lock.lock();
 }
 
