@@ -67,7 +67,8 @@ class Ranks {
   // True if the user wants a library for collectives between cards where it serves them best.
   virtual bool uses_library() const { return false; }
   // A number that all ranks of a run see, another one after each run that failed: what was agreed upon is void then.
-  virtual uint64_t era() const = 0;
+  // Nullopt: these ranks do not tell runs apart.
+  virtual std::optional<uint64_t> era() const = 0;
   // True if kernels of this run may wait for those of other ranks. Those of two runs could keep each other from cards.
   virtual bool may_wait() const = 0;
   virtual double deadline_seconds() const = 0;

@@ -41,7 +41,7 @@ class Meeting::Member final : public ops::Ranks {
   int64_t rank() const override { return rank_; }
   int64_t count() const override { return meeting_.count(); }
   bool uses_library() const override { return meeting_.uses_library_; }
-  uint64_t era() const override { return meeting_.era_; }
+  std::optional<uint64_t> era() const override { return meeting_.era_; }
   bool may_wait() const override { return meeting_.turn_.is_taken(); }
   double deadline_seconds() const override { return meeting_.deadline_seconds_; }
   void tell(std::weak_ptr<ops::WaitingKernels> kernels) override { meeting_.tell(std::move(kernels)); }
@@ -88,7 +88,7 @@ Meeting::~Meeting() = default;
 void Meeting::begin() {
   const std::scoped_lock lock(mutex_);
   rounds_.clear();
-  if (failure_) ++era_;
+  era_ = !era_ ? 0 : *era_ + (failure_ ? 1 : 0);
   failure_.reset();
   failed_rank_.reset();
   std::fill(is_done_.begin(), is_done_.end(), false);

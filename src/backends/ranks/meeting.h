@@ -80,7 +80,7 @@ class Meeting {
   std::map<std::vector<int64_t>, std::shared_ptr<void>> shared_;
   std::vector<std::weak_ptr<ops::WaitingKernels>> waiting_;
   Turn turn_;
-  uint64_t era_ = 0;
+  std::optional<uint64_t> era_;    // nullopt: no run has begun, for callers that tell of none
   std::vector<bool> is_released_;  // by rank
   std::optional<Error> failure_;
   std::optional<int64_t> failed_rank_;  // by which it is

@@ -82,7 +82,7 @@ class CollectiveCall final : public Call {
   void run(Queue& queue) override {
     auto& own = dynamic_cast<LaunchQueue&>(queue);
     ops::Ranks& ranks = ops::current_ranks();
-    const bool is_prepared = era_ == ranks.era();
+    const bool is_prepared = era_ == ranks.era();  // also without eras
     if (waiting_ && is_prepared && ranks.may_wait()) return own.add(*waiting_);
     const ops::Collective collective = ops::collective_of(work_->node, work_->in.dtype, work_->in.dims, ranks);
     const ops::Combination combination =
@@ -177,7 +177,7 @@ class CollectiveCall final : public Call {
 
   std::shared_ptr<Exchange> make_exchange(const std::vector<const Card*>& cards, ops::Ranks& ranks,
                                           const std::vector<int64_t>& members) const {
-    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), ranks.era());
+    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), *ranks.era());
     ranks.tell(made);
     return made;
   }
