@@ -7,8 +7,6 @@ import subprocess
 import sys
 import time
 
-import ranks
-
 DELAYED = [[], ["--fp16"], ["--bf16"]]
 REPEATS = 100
 LARGE = """<ir_version: 8, opset_import: ["" : 17]> g (float[400000,2] x) => (float[400000,1] z) {
@@ -110,7 +108,8 @@ def accidents(run, build, folder, path):
 def lifetimes(run, build, folder):
     """Builds and deletions with flat memory, and two contexts on two threads, in a process with the Python package."""
     text, path = folder / "small.onnxtxt", folder / "small.onnx"
-    weights = [ranks.constant("float", *of) for of in (("w", 8, 8, 3, 3), ("u", 64, 64), ("s", 8))]
+    weights = [f"float[{dims}] {name} = {{{','.join(str(i % 7 / 8 - 0.3) for i in range(count))}}}"
+               for name, dims, count in (("w", "8,8,3,3", 576), ("u", "64,64", 4096), ("s", "8", 8))]
     text.write_text(SMALL.replace("WEIGHTS", ", ".join(weights)))
     status, output = run(build / "bin" / "assay", "convert", text, "-o", path)
     if status:
