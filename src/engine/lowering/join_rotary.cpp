@@ -87,7 +87,8 @@ class HeadsReader : GraphReader {
     if (node && ops::traits(model_, node).moves == ops::Moves::by_dims) node = ir::producer(model_, operand(node, 0));
     if (!node || !ops::traits(model_, node).is_reshape()) return {};
     const std::vector<NodeId> cuts = last_cuts(model_, inference_, operand(node, 0), constant_);
-    return !cuts.empty() && model_[cuts[0]].results.size() > 1 ? node : NodeId();
+    if (cuts.empty() || model_[cuts[0]].results.size() < 2) return {};
+    return std::ranges::all_of(model_[cuts[0]].results, &ValueId::valid) ? node : NodeId();
   }
 
   std::optional<TurnedHeads> complete(ValueId value, std::set<NodeId> nodes, const std::vector<ValueId>& angles,
@@ -97,7 +98,6 @@ class HeadsReader : GraphReader {
     TurnedHeads heads{.split = ir::producer(model_, operand(reshape, 0)), .nodes = {}, .result = result(last)};
     const auto parts = model_[heads.split].results;
     heads.part = static_cast<uint32_t>(std::ranges::find(parts, operand(reshape, 0)) - parts.begin());
-    nodes.insert(reshape);
     if (!find_axes(heads, reshape, maker) || !are_for_all_heads(angles, heads) || !are_used_inside(nodes, last))
       return {};
     heads.nodes.assign(nodes.begin(), nodes.end());
@@ -158,12 +158,16 @@ class HeadsReader : GraphReader {
 class RotaryJoiner {
  public:
   RotaryJoiner(passes::PassRun& run, const TurnedHeads& a, const TurnedHeads& b)
-      : run_(run), inferred_(run), a_(a), b_(b) {}
+      : run_(run),
+        inferred_(run),
+        a_(a),
+        b_(b),
+        first_(run.model().is_before(a.nodes.back(), b.nodes.back()) ? a : b) {}
 
   void join() {
     const ir::Model& model = run_.model();
-    std::map<ValueId, PatchValue> made = {{ir::result(model, a_.nodes[0]), joined_heads()}};
-    for (const NodeId node : std::span(a_.nodes).subspan(1)) {
+    std::map<ValueId, PatchValue> made = {{ir::result(model, first_.nodes[0]), joined_heads()}};
+    for (const NodeId node : std::span(first_.nodes).subspan(1)) {
       std::vector<PatchValue> operands;
       for (const ir::Use& use : model[node].operands) {
         const auto found = made.find(use.value);
@@ -177,13 +181,13 @@ class RotaryJoiner {
       for (uint32_t k = 0; k < model[node].results.size(); ++k) made[model[node].results[k]] = patch_.result(result, k);
     }
     const PatchValue parts =
-        split(made.at(a_.result), {heads_of(a_), heads_of(b_)}, static_cast<int64_t>(a_.last_axis));
+        split(made.at(first_.result), {heads_of(a_), heads_of(b_)}, static_cast<int64_t>(a_.last_axis));
     patch_.replace(a_.result, parts);
     patch_.replace(b_.result, patch_.result(parts, 1));
     for (const TurnedHeads* const heads : {&a_, &b_}) {
       for (const NodeId node : std::views::reverse(heads->nodes)) patch_.remove(node);
     }
-    patch_.insert_before(model.is_before(a_.nodes.back(), b_.nodes.back()) ? a_.nodes.back() : b_.nodes.back());
+    patch_.insert_before(first_.nodes.back());
     run_.rewriter().commit("rotary positions of two parts at once", patch_);
   }
 
@@ -206,8 +210,8 @@ class RotaryJoiner {
     return sizes.size() == 1 ? PatchValue(all) : patch_.result(split(all, sizes, -1), a_.part);
   }
   PatchValue joined_heads() {
-    tensor::Shape dims = *inferred_.shape(ir::result(run_.model(), a_.nodes[0]));
-    dims[a_.axis] += heads_of(b_);
+    tensor::Shape dims = *inferred_.shape(ir::result(run_.model(), first_.nodes[0]));
+    dims[first_.axis] = heads_of(a_) + heads_of(b_);
     return passes::add_reshape(patch_, joined_parts(), {dims.begin(), dims.end()});
   }
 
@@ -215,6 +219,7 @@ class RotaryJoiner {
   passes::Inferred inferred_;
   const TurnedHeads& a_;
   const TurnedHeads& b_;
+  const TurnedHeads& first_;  // the one that is turned first
   ir::Patch patch_;
 };
 

@@ -20,6 +20,10 @@ constexpr const char* kTurned =
 constexpr const char* kSliced =
     "{0}l = Slice({0}x, zero, half, last) {0}r = Slice({0}x, half, end, last) {0}o = Neg({0}r) "
     "{0}t = Concat<axis = -1>({0}o, {0}l) {0}a = Mul({0}x, {1}) {0}b = Mul({0}t, {2}) {0}m = Add({0}a, {0}b) ";
+constexpr const char* kOwnConstants =
+    "{0}z = Constant<value_ints = [0]>() {0}l = Slice({0}x, {0}z, half, last) {0}r = Slice({0}x, half, end, last) "
+    "{0}o = Neg({0}r) {0}t = Concat<axis = -1>({0}o, {0}l) {0}a = Mul({0}x, {1}) {0}b = Mul({0}t, {2}) "
+    "{0}m = Add({0}a, {0}b) ";
 constexpr const char* kInPart =
     "{0}i, {0}j = Split<axis = -1>({0}x) {0}l, {0}r = Split<axis = -1>({0}i) {0}o = Neg({0}r) "
     "{0}t = Concat<axis = -1>({0}o, {0}l) {0}a = Mul({0}i, {1}) {0}b = Mul({0}t, {2}) {0}n = Add({0}a, {0}b) "
@@ -56,7 +60,7 @@ int64_t rotations(const std::string& text) {
 }
 
 TEST(JoinRotary, OfPartsSideBySide) {
-  for (const std::string turned : {kTurned, kSliced}) {
+  for (const std::string turned : {kTurned, kSliced, kOwnConstants}) {
     for (const char* const angles : {"float[3,4]", "float[2,1,3,4]", "float[4]"}) {
       const std::string nodes = kHeads + turned;
       EXPECT_EQ(rotations(rotary_model(nodes_of("q", nodes) + nodes_of("k", nodes) + kEnds, angles)), 1) << angles;
