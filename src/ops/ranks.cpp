@@ -1,6 +1,7 @@
 #include "ops/ranks.h"
 
 #include <algorithm>
+#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -23,6 +24,15 @@ size_t place_of(const Collective& collective, int64_t rank) {
   const auto place = std::ranges::find(collective.members, rank);
   if (place == collective.members.end()) fail(ErrorCode::shape, "the root {} is not among its ranks", rank);
   return static_cast<size_t>(place - collective.members.begin());
+}
+
+struct TurnOfProcess {
+  std::mutex mutex;
+  bool is_taken = false;
+};
+TurnOfProcess& turn_of_process() {
+  static auto& turn = *new TurnOfProcess();  // also of threads that end after main()
+  return turn;
 }
 
 std::string place_of_collective(const Collective& collective) {
@@ -51,6 +61,24 @@ Error rank_has_ended(int64_t rank, const Collective& collective) {
 Error ranks_differ(int64_t rank, const Collective& own, int64_t other, const Collective& of_other) {
   return {ErrorCode::shape, fmt::format("rank {} has come to {}, rank {} to {}", rank, shown_in_full(own), other,
                                         shown_in_full(of_other))};
+}
+
+void WaitingTurn::take() {
+  if (is_taken_) return;
+  const std::scoped_lock lock(turn_of_process().mutex);
+  is_taken_ = !std::exchange(turn_of_process().is_taken, true);
+}
+
+void WaitingTurn::give_back() {
+  if (!std::exchange(is_taken_, false)) return;
+  const std::scoped_lock lock(turn_of_process().mutex);
+  turn_of_process().is_taken = false;
+}
+
+bool unless_kernels_wait(FunctionRef<void()> fn) {
+  const std::scoped_lock lock(turn_of_process().mutex);
+  if (!turn_of_process().is_taken) fn();
+  return !turn_of_process().is_taken;
 }
 
 Combination combination_of(const Collective& collective, int64_t rank, uint64_t count) {

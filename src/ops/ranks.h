@@ -58,6 +58,24 @@ class WaitingKernels {
   virtual void fail() = 0;
 };
 
+// The right to let kernels of cards wait for each other, which one run of the process has: those of two could hold
+// different cards and wait for each other.
+class WaitingTurn {
+ public:
+  WaitingTurn() = default;
+  ~WaitingTurn() { give_back(); }
+  WaitingTurn(const WaitingTurn&) = delete;
+  WaitingTurn& operator=(const WaitingTurn&) = delete;
+  bool is_taken() const { return is_taken_; }
+  void take();  // if nobody has it
+  void give_back();
+
+ private:
+  bool is_taken_ = false;
+};
+// Does what may wait for the kernels of all cards, if no run has that right; none gets it meanwhile. False: one has it.
+bool unless_kernels_wait(FunctionRef<void()> fn);
+
 // The ranks that run the parts of one model at once, as one of them sees them.
 class Ranks {
  public:

@@ -29,10 +29,12 @@ inline std::atomic<int> calls = 0;
 inline std::atomic<int> fails_at = -1;  // the call of this number is refused
 inline std::atomic<cuda::Result> fails_with = 700;
 inline std::atomic<int64_t> held_bytes = 0;
-inline std::atomic<int> graphs = 0;    // that are kept
-inline std::atomic<int> replays = 0;   // of graphs
-inline std::atomic<int> launches = 0;  // outside of graphs
-inline std::atomic<int> waiting = 0;   // kernels that wait for those of other cards
+inline std::atomic<int> graphs = 0;       // that are kept
+inline std::atomic<int> replays = 0;      // of graphs
+inline std::atomic<int> launches = 0;     // outside of graphs
+inline std::atomic<int> waiting = 0;      // kernels that wait for those of other cards
+inline std::atomic<int> allocations = 0;  // of a card's memory
+inline std::atomic<int> frees = 0;
 inline std::atomic<int> uploads = 0;
 inline std::atomic<int> downloads = 0;
 inline std::atomic<int> copies = 0;       // within the card
@@ -92,6 +94,7 @@ inline int card_count() {
 
 inline cuda::Result allocate(cuda::DevicePointer* to, size_t bytes) {
   return with([&] {
+    ++allocations;
     auto* const block = static_cast<uint64_t*>(std::aligned_alloc(256, (bytes + 511) / 256 * 256));
     std::memset(block, 0xff, bytes);  // whoever reads it too early sees no numbers
     block[0] = bytes;
@@ -102,6 +105,7 @@ inline cuda::Result allocate(cuda::DevicePointer* to, size_t bytes) {
   });
 }
 inline cuda::Result release(cuda::DevicePointer at) {
+  ++frees;
   auto* const block = as<uint64_t*>(at - 256);
   {
     const std::scoped_lock lock(mutex);

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -12,17 +11,6 @@
 #include "ir/model.h"
 
 namespace assay::backends {
-namespace {
-
-std::atomic<bool> is_turn_taken = false;  // in this process
-
-}  // namespace
-
-void Meeting::Turn::take() { is_taken_ = is_taken_ || !is_turn_taken.exchange(true); }
-
-void Meeting::Turn::give_back() {
-  if (std::exchange(is_taken_, false)) is_turn_taken = false;
-}
 
 // One collective of some ranks, again and again.
 struct Meeting::Round {

@@ -43,18 +43,6 @@ class Meeting {
 
   void meet(int64_t rank, const ops::Collective& collective, const tensor::Tensor& mine,
             FunctionRef<void(std::span<const tensor::Tensor> parts)> combine);
-  // The right to let kernels of cards wait for each other, which one run of the process has.
-  class Turn {
-   public:
-    ~Turn() { give_back(); }
-    bool is_taken() const { return is_taken_; }
-    void take();
-    void give_back();
-
-   private:
-    bool is_taken_ = false;
-  };
-
   void release(int64_t rank);
   void tell(std::weak_ptr<ops::WaitingKernels> kernels);
   void each_waiting(FunctionRef<void(ops::WaitingKernels& kernels)> fn) const;
@@ -79,7 +67,7 @@ class Meeting {
   std::vector<std::unique_ptr<Member>> members_;
   std::map<std::vector<int64_t>, std::shared_ptr<void>> shared_;
   std::vector<std::weak_ptr<ops::WaitingKernels>> waiting_;
-  Turn turn_;
+  ops::WaitingTurn turn_;
   std::optional<uint64_t> era_;    // nullopt: no run has begun, for callers that tell of none
   std::vector<bool> is_released_;  // by rank
   std::optional<Error> failure_;

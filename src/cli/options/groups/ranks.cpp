@@ -26,28 +26,30 @@ OptionGroup ranks_group() {
   return {
       .title = "Ranks",
       .description = "A model that is run in parts, by a thread each",
-      .rows = {{.names = {kShard},
-                .metavar = "KIND:N",
-                .help = "how the first backend (--engine, --ref, --ref-fp64) runs the model on N ranks: tp:N splits "
-                        "weights, cp:N the sequence, copies:N the batch; ranks:N runs a model that is sharded "
-                        "already; `ranks` with several models: one for each rank",
-                .details = "Other backends run the whole model, so that the ranks are compared with it. With "
-                           "--device A,B,... each rank has a device."},
-               {.names = {kModels},
-                .arity = Arity::one_or_more,
-                .metavar = "FILE",
-                .help = "with ranks:N: the models of the ranks behind the first one, which may also stand behind MODEL "
-                        "with --shard ranks",
-                .is_file = true},
-               {.names = {kTransport},
-                .choices = {"peers", "nccl"},
-                .default_value = "peers",
-                .help = "how ranks on cards exchange elements: by kernels that read the memory of other cards, or, "
-                        "above 512 KB and where cards cannot read it, by NCCL of the user's Python or the system"},
-               {.names = {kTimeout},
-                .metavar = "SECONDS",
-                .default_value = "120",
-                .help = "how long ranks wait for one that does not come to a collective"}}};
+      .rows = {
+          {.names = {kShard},
+           .metavar = "KIND:N",
+           .help = "how the first backend (--engine, --ref, --ref-fp64) runs the model on N ranks: tp:N splits "
+                   "weights, cp:N the sequence, copies:N the batch; ranks:N runs a model that is sharded "
+                   "already; `ranks` with several models: one for each rank",
+           .details = "Other backends run the whole model, so that the ranks are compared with it. With "
+                      "--device A,B,... each rank has a device."},
+          {.names = {kModels},
+           .arity = Arity::one_or_more,
+           .metavar = "FILE",
+           .help = "with ranks:N: the models of the ranks behind the first one, which may also stand behind MODEL "
+                   "with --shard ranks",
+           .is_file = true},
+          {.names = {kTransport},
+           .choices = {"peers", "nccl"},
+           .default_value = "peers",
+           .help =
+               "how ranks on cards exchange elements: by kernels that read and write the memory of other cards, or, "
+               "above 512 KB and where cards cannot read it, by NCCL of the user's Python or the system"},
+          {.names = {kTimeout},
+           .metavar = "SECONDS",
+           .default_value = "120",
+           .help = "how long ranks wait for one that does not come to a collective"}}};
 }
 
 Arguments with_models_of_ranks(const Arguments& arguments) {

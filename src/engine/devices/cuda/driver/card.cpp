@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/foreign_code.h"
 #include "base/shared_library.h"
+#include "ops/ranks.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -17,18 +18,16 @@ constexpr int kLeastCapability = 80;
 // Memory of the card, and what keeps its context.
 class Piece {
  public:
-  Piece(std::shared_ptr<const Card> card, DevicePointer first) : card_(std::move(card)), first_(first) {}
-  ~Piece() {
-    // Nothing can be done about an error: the context is gone, and the memory with it.
-    card_->api().context_set(card_->context());
-    card_->api().free(first_);
-  }
+  Piece(std::shared_ptr<const Card> card, DevicePointer first, uint64_t bytes)
+      : card_(std::move(card)), first_(first), bytes_(bytes) {}
+  ~Piece() { card_->release(first_, bytes_); }
   Piece(const Piece&) = delete;
   Piece& operator=(const Piece&) = delete;
 
  private:
   std::shared_ptr<const Card> card_;
   DevicePointer first_;
+  uint64_t bytes_;
 };
 
 }  // namespace
@@ -62,6 +61,7 @@ Card::Card(const Driver& driver, int number) : driver_(driver), number_(number) 
 
 Card::~Card() {
   api().context_set(context_);
+  free_kept();
   for (const HostBlock& block : free_blocks_) api().free_host(block.first);
   api().free_host(const_cast<int*>(fault_));
   api().context_release(device_);
@@ -134,15 +134,51 @@ void Card::give_back(const HostBlock& block) const {
   free_blocks_.push_back(block);
 }
 
+// Nothing can be done about an error: the context is gone, and the memory with it.
+void Card::release(DevicePointer first, uint64_t size_bytes) const {
+  api().context_set(context_);
+  const std::scoped_lock lock(mutex_);
+  const bool is_freed = ops::unless_kernels_wait([&] {
+    api().free(first);
+    free_kept();
+  });
+  if (!is_freed) kept_.emplace(size_bytes, first);
+}
+
+void Card::free_kept() const {
+  for (const auto& [bytes, first] : kept_) api().free(first);
+  kept_.clear();
+}
+
+// Null: none of that size was kept. Whoever had it may still have work that uses it.
+DevicePointer Card::take_kept(uint64_t size_bytes) const {
+  DevicePointer first = 0;
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = kept_.find(size_bytes);
+    if (found == kept_.end()) return 0;
+    first = found->second;
+    kept_.erase(found);
+  }
+  const Result result = api().context_wait();
+  if (result == kSuccess) return first;
+  release(first, size_bytes);
+  driver_.check(result, "the wait for its work");
+  return 0;
+}
+
 Buffer Card::allocate(uint64_t size_bytes) const {
   enter();
+  if (const DevicePointer kept = take_kept(size_bytes); kept != 0) {
+    return {{kept}, size_bytes, std::make_shared<const Piece>(shared_from_this(), kept, size_bytes)};
+  }
   DevicePointer first = 0;
   const Result result = api().allocate(&first, std::max<uint64_t>(size_bytes, 1));
   if (result == kOutOfMemory) {
     fail(ErrorCode::limit, "{} has no {} bytes left: {} are free", name_, size_bytes, free_bytes());
   }
   driver_.check(result, "memory");
-  return {{first}, size_bytes, std::make_shared<const Piece>(shared_from_this(), first)};
+  return {{first}, size_bytes, std::make_shared<const Piece>(shared_from_this(), first, size_bytes)};
 }
 
 }  // namespace assay::engine::cuda

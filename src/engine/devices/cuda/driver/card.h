@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <set>
@@ -36,6 +37,9 @@ class Card : public std::enable_shared_from_this<Card> {
   void enter() const { driver_.check(api().context_set(context_), "its context"); }
   // Error (limit) that names what is free.
   Buffer allocate(uint64_t size_bytes) const;
+  // Frees what allocate() has given. While kernels of cards wait for each other, for all of which the driver could
+  // wait, it is kept for allocate() instead.
+  void release(DevicePointer first, uint64_t size_bytes) const;
   // Memory of the host that the card reaches without the processor's help, from those that were given back before.
   // Null: the host has none left.
   struct HostBlock {
@@ -56,6 +60,8 @@ class Card : public std::enable_shared_from_this<Card> {
 
  private:
   int attribute(Attribute wanted) const;
+  void free_kept() const;
+  DevicePointer take_kept(uint64_t size_bytes) const;
   std::pair<uint64_t, uint64_t> sizes_of_memory() const;  // that is free, and all
 
   const Driver& driver_;
@@ -68,6 +74,7 @@ class Card : public std::enable_shared_from_this<Card> {
   volatile int* fault_ = nullptr;
   mutable std::mutex mutex_;
   mutable std::vector<HostBlock> free_blocks_;
+  mutable std::multimap<uint64_t, DevicePointer> kept_;  // by size
   mutable std::set<DriverContext> reached_;
 };
 
