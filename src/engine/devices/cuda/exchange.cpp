@@ -17,6 +17,7 @@ constexpr uint64_t kLeastPart = 64 << 10;
 constexpr uint64_t kMostPart = uint64_t{64} << 20;
 constexpr uint64_t kMostPartOfMany = 512 << 10;  // of more than two ranks, each of which sends all of its part to all
 constexpr size_t kSignsBegin = 16;               // words behind the state of a rank
+constexpr size_t kTrialWords = 2;                // behind all signs
 constexpr size_t kMostCollectives = 1 << 16;     // that signs tell apart
 
 // Places among a launch's pointers and numbers.
@@ -26,9 +27,15 @@ enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kPartBytesNumber, 
 // Reasons of a kernel that waits no more.
 enum Fault : uint8_t { kIsLate = 1, kHasLeft, kHasFailed, kIsAnother };
 
-Buffer zeros_on(const Card& card, uint64_t bytes) {
+// Zeros, and behind them a state that has failed.
+Buffer words_on(const Card& card, uint64_t bytes) {
   const Buffer made = card.allocate(bytes);
-  card.driver().check(card.api().set_words(made.first.value, 0, bytes / sizeof(int32_t), nullptr), "signs of ranks");
+  const uint64_t last = kTrialWords * sizeof(uint64_t), zeros = bytes - last;
+  const auto fill = [&](uint64_t at, unsigned word, uint64_t count) {
+    card.driver().check(card.api().set_words(at, word, count / sizeof(int32_t), nullptr), "signs of ranks");
+  };
+  fill(made.first.value, 0, zeros);
+  fill(made.first.value + zeros, 1, last);
   card.driver().check(card.api().stream_wait(nullptr), "signs of ranks");
   return made;
 }
@@ -68,10 +75,10 @@ Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> m
                    uint64_t era)
     : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::max(part_bytes, kLeastPart))), era_(era) {
   const uint64_t others = cards.size() - 1;
-  const uint64_t signs = kSignsBegin + 2 * cards.size() * kBlocksOfExchange;
+  const uint64_t words = kSignsBegin + 2 * cards.size() * kBlocksOfExchange + kTrialWords;
   for (const Card* const card : cards) {
     members_.push_back({card->shared_from_this(), card->allocate(2 * others * part_bytes_),
-                        zeros_on(*card, signs * sizeof(uint64_t))});
+                        words_on(*card, words * sizeof(uint64_t))});
   }
   words_ = cards.front()->take_host_block();
   if (words_.first == nullptr) assay::fail(ErrorCode::limit, "the host has no memory left that cards reach");
@@ -126,6 +133,14 @@ Launch Exchange::launch(const Launch& made, size_t place, double deadline_second
   launch.numbers[kMillisecondsNumber] =
       static_cast<int32_t>(std::min(std::ceil(deadline_seconds * 1e3), kMostMilliseconds));
   return launch;
+}
+
+Launch Exchange::trial(const Launch& launch, size_t place) const {
+  const Buffer& signs = members_[place].signs;
+  Launch trial = launch;
+  trial.pointers[kFirstInbox + members_.size() + place] =
+      fixed_pointer(signs.first + (signs.bytes - kTrialWords * sizeof(uint64_t)));
+  return trial;
 }
 
 void Exchange::check(size_t place, ops::Ranks& ranks) const {

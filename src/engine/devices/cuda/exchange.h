@@ -31,6 +31,9 @@ class Exchange final : public ops::WaitingKernels {
   void add(const ops::Collective& collective) { collectives_.push_back(collective); }
   // The launch of the last collective's kernel for the member at this place, with its addresses.
   Launch launch(const Launch& made, size_t place, double deadline_seconds) const;
+  // Launch of the same kernel with a state that waits for nobody: it returns at once. Drivers load kernels when they
+  // are launched first, and may wait for others meanwhile.
+  Launch trial(const Launch& launch, size_t place) const;
   // Throws what kernels of a member have met, if anything, which ends the run.
   void check(size_t place, ops::Ranks& ranks) const;
 

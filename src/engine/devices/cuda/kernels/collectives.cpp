@@ -191,6 +191,11 @@ class CollectiveCall final : public Call {
     launches->all.push_back(exchange->launch(*work_->waiting, place, ranks.deadline_seconds()));
     launches->constants.push_back({.first = {}, .bytes = 0, .owner = exchange});
     waiting_ = std::make_unique<LaunchedCall>(launches, arguments_);
+    const auto trial = std::make_shared<Launches>();
+    trial->all.push_back(exchange->trial(launches->all.front(), place));
+    LaunchedCall once(trial, arguments_);
+    once.run(queue);
+    queue.submit();
   }
 
   // Finds out if the library serves better, the same on all ranks, and makes communicators if there are none yet.
