@@ -1,6 +1,7 @@
 #include "backends/engine/additions.h"
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 
 #include "base/error.h"
@@ -14,19 +15,31 @@ class Additions {
     context_.time_device(true);
   }
 
-  // The least seconds of computing, after runs in which the device learns what is launched.
-  double least_seconds(std::optional<size_t> repeated) {
-    constexpr int kFirst = 2, kMeasured = 5;
-    context_.repeat(repeated);
-    double least = std::numeric_limits<double>::infinity();
+  // Seconds that a step adds: the least of runs that compute it twice, less the least of as many that do not. Both take
+  // turns, since a device becomes faster or slower meanwhile, and the least of more runs would be less.
+  double seconds_of(size_t step) {
+    constexpr int kFirst = 2;  // runs in which the device learns what is launched
+    constexpr int kMeasured = 8;
+    constexpr double kNone = std::numeric_limits<double>::infinity();
+    double once = kNone, twice = kNone;
     for (int i = 0; i < kFirst + kMeasured; ++i) {
-      context_.run(inputs_, {}, [](ir::ValueId, const tensor::Datum&) {});
-      if (i >= kFirst && context_.device_seconds()) least = std::min(least, context_.device_seconds()->compute);
+      const double plain = seconds_of_run({}), repeated = seconds_of_run(step);
+      if (i < kFirst) continue;
+      once = std::min(once, plain);
+      twice = std::min(twice, repeated);
     }
-    return least;
+    return std::max(twice - once, 0.0);
   }
 
  private:
+  // Of computing, without transfers.
+  double seconds_of_run(std::optional<size_t> repeated) {
+    context_.repeat(repeated);
+    context_.run(inputs_, {}, [](ir::ValueId, const tensor::Datum&) {});
+    const auto seconds = context_.device_seconds();
+    return seconds ? seconds->compute : std::numeric_limits<double>::infinity();
+  }
+
   engine::Context& context_;
   std::span<const ops::InputDatum> inputs_;
 };
@@ -37,15 +50,13 @@ std::map<size_t, double> added_seconds(const engine::Program& program, engine::C
                                        std::span<const ops::InputDatum> inputs) {
   Additions additions(context, inputs);
   std::map<size_t, double> seconds;
-  double base = std::numeric_limits<double>::infinity();
   for (size_t i = 0; i < program.steps().size(); ++i) {
     const engine::Step& step = program.steps()[i];
     if (step.device != 0 || !step.kernel) continue;
-    base = std::min(base, additions.least_seconds({}));  // the device may have become faster
-    const auto twice = attempt([&] { return additions.least_seconds(i); });
-    if (const double* const measured = std::get_if<double>(&twice)) seconds[i] = *measured;
+    const auto added = attempt([&] { return additions.seconds_of(i); });
+    const double* const measured = std::get_if<double>(&added);
+    if (measured != nullptr && std::isfinite(*measured)) seconds[i] = *measured;
   }
-  for (auto& [step, twice] : seconds) twice = std::max(twice - base, 0.0);
   return seconds;
 }
 
