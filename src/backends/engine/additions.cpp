@@ -32,7 +32,7 @@ class Additions {
   }
 
  private:
-  // Of computing, without transfers.
+  // Seconds of computing, without transfers.
   double seconds_of_run(std::optional<size_t> repeated) {
     context_.repeat(repeated);
     context_.run(inputs_, {}, [](ir::ValueId, const tensor::Datum&) {});

@@ -14,11 +14,9 @@ namespace {
 constexpr unsigned kThreadsOfExchange = 512;
 constexpr int64_t kBlocksOfExchange = 128;  // at most: all of them must be on the card at once
 constexpr uint64_t kLeastPart = 64 << 10;
-constexpr uint64_t kMostPart = uint64_t{64} << 20;
-constexpr uint64_t kMostPartOfMany = 512 << 10;  // of more than two ranks, each of which sends all of its part to all
-constexpr size_t kSignsBegin = 16;               // words behind the state of a rank
-constexpr size_t kTrialWords = 2;                // behind all signs
-constexpr size_t kMostCollectives = 1 << 16;     // that signs tell apart
+constexpr size_t kSignsBegin = 16;            // words behind the state of a rank
+constexpr size_t kTrialWords = 2;             // behind all signs
+constexpr size_t kMostCollectives = 1 << 16;  // that signs tell apart
 
 // Places among a launch's pointers and numbers.
 enum PointerPlace : uint8_t { kWordsPointer = 2, kFirstInbox };
@@ -41,8 +39,6 @@ Buffer words_on(const Card& card, uint64_t bytes) {
 }
 
 }  // namespace
-
-uint64_t most_bytes_of_exchange(int64_t ranks) { return ranks > 2 ? kMostPartOfMany : kMostPart; }
 
 Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction) {
   const int64_t each = 128 / tensor::bit_width(dtype);

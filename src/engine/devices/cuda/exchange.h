@@ -14,6 +14,10 @@ namespace assay::engine::cuda {
 // the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
+  // Bytes of parts that are worth it: each rank sends all of its part to all others, and reading is faster of large
+  // ones.
+  static constexpr uint64_t kMostPart = 512 << 10;
+
   // For parts of at least so many bytes, until the era ends.
   Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes, uint64_t era);
   ~Exchange() override;
@@ -63,9 +67,6 @@ struct ExchangePlace {
   std::shared_ptr<Exchange> exchange;
   size_t place = 0;
 };
-
-// The bytes of a part up to which kernels that wait for each other reduce it.
-uint64_t most_bytes_of_exchange(int64_t ranks);
 
 class Programs;
 // Kernel that reduces parts of so many elements, without the addresses of an exchange.

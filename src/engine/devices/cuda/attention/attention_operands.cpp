@@ -81,7 +81,7 @@ void AttentionOperands::add_numbers() {
   writer_.number("kKeys", g_.keys);
   writer_.number("kRows", g_.rows);
   writer_.number("kPast", g_.past);
-  // What is divided by a power of two may as well be multiplied.
+  // Scores that are divided by a power of two may as well be multiplied.
   constexpr int kMostExponent = 100;
   int exponent = 0;
   const bool is_power = std::frexp(g_.scale, &exponent) == 0.5F && std::abs(exponent) < kMostExponent;

@@ -364,7 +364,7 @@ class Collectives final : public Operation {
       if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
         return {};
       work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
-      if (operation != "reduce_scatter" && in.size_bytes() <= most_bytes_of_exchange(work.ranks)) {
+      if (operation != "reduce_scatter" && in.size_bytes() <= Exchange::kMostPart) {
         work.waiting = make_exchange_launch(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
       }
     }
@@ -384,6 +384,8 @@ class Collectives final : public Operation {
     writer.number("kCount", count);
     writer.number("kBlocks", blocks);
     writer.constant("kRanks", work.ranks);
+    writer.constant("kEach", each);
+    writer.constant("kAtOnce", 4);
     writer.constant("kReduction", number_of_reduction(work));
     return writer.finish(programs(), kThreads, blocks, collective_text(), reduced_text());
   }

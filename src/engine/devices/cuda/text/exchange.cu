@@ -62,61 +62,10 @@ DEVICE void push_part(const Params& p, int half) {
   }
 }
 
-template <bool kIsEven>
-DEVICE void reduce_parts(const Params& p, int half) {
-  constexpr int kDeep = kIsEven ? kAtOnce : 1;
-  const int64 packs = kCount / kEach, stride = (int64)kBlocks * kThreads;
-  for (int64 first = (int64)block_x() * kThreads + thread_index(); first < packs; first += kDeep * stride) {
-    float sums[kDeep][kEach];
-#pragma unroll
-    for (int rank = 0; rank < kRanks; ++rank) {
-      const T* const part = rank == kOwn ? kIn : inbox(p, kOwn, rank, half);
-      Raw<T, kEach> held[kDeep];
-#pragma unroll
-      for (int i = 0; i < kDeep; ++i) {
-        const int64 pack = first + i * stride;
-        if (pack < packs) held[i] = load_raw<T, kEach>(part + pack * kEach, kIsEven);
-      }
-#pragma unroll
-      for (int i = 0; i < kDeep; ++i) {
-        const Pack<T, kEach> elements = unpacked<T, kEach>(held[i]);
-#pragma unroll
-        for (int e = 0; e < kEach; ++e) {
-          const float x = widened(elements.e[e]);
-          sums[i][e] = rank == 0 ? x : reduced(sums[i][e], x);
-        }
-      }
-    }
-#pragma unroll
-    for (int i = 0; i < kDeep; ++i) {
-      Pack<T, kEach> made;
-#pragma unroll
-      for (int e = 0; e < kEach; ++e) made.e[e] = Narrow<T>::of(finished(sums[i][e]));
-      const int64 pack = first + i * stride;
-      if (pack >= packs) continue;
-      if (kIsEven) {
-        *(Pack<T, kEach>*)(kOut + pack * kEach) = made;
-      } else {
-        store_pack<T, kEach>(kOut + pack * kEach, made);
-      }
-    }
-  }
-}
-
 // Elements behind the last pack.
 DEVICE void push_rest(const Params& p, int half) {
   for (int64 i = kCount / kEach * kEach; i < kCount; ++i) {
     for (int step = 1; step < kRanks; ++step) inbox(p, (kOwn + step) % kRanks, kOwn, half)[i] = kIn[i];
-  }
-}
-DEVICE void reduce_rest(const Params& p, int half) {
-  for (int64 i = kCount / kEach * kEach; i < kCount; ++i) {
-    float sum = 0;
-    for (int rank = 0; rank < kRanks; ++rank) {
-      const float x = widened(rank == kOwn ? kIn[i] : inbox(p, kOwn, rank, half)[i]);
-      sum = rank == 0 ? x : reduced(sum, x);
-    }
-    kOut[i] = Narrow<T>::of(finished(sum));
   }
 }
 
@@ -139,8 +88,9 @@ WAITING_KERNEL(kThreads) {
     wait_for(p, rank, half, wanted);
   }
   meet();
-  is_even_here ? reduce_parts<true>(p, half) : reduce_parts<false>(p, half);
-  if (has_rest) reduce_rest(p, half);
+  const auto part_of = [&](int of) { return of == kOwn ? kIn : inbox(p, kOwn, of, half); };
+  is_even_here ? reduce_parts<true>(p, part_of) : reduce_parts<false>(p, part_of);
+  if (has_rest) reduce_rest(p, part_of);
   if (thread_index() == 0 && add_to(state + 2, 1) == kBlocks - 1) {
     state[2] = 0;
     state[0] = (int)number;

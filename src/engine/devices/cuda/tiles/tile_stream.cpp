@@ -28,7 +28,7 @@ int64_t steps_of(const TileProduct& product) {
 }
 int64_t tiles_along(int64_t results, int64_t of_tile) { return (results + of_tile - 1) / of_tile; }
 
-// As many as pairs of blocks take, if they are in pairs: rows that are not there have no results.
+// Tiles along the rows; an even number where blocks are in pairs: rows that are not there have no results.
 int64_t row_tiles_of(const TileProduct& product, const TileShape& shape) {
   const int64_t tiles = tiles_along(product.rows, shape.rows);
   return shape.is_paired ? (tiles + 1) / 2 * 2 : tiles;
