@@ -37,6 +37,34 @@ int64_t slices_of(int64_t units, int64_t blocks) {
   return slices;
 }
 
+int64_t parts_of(int64_t size, int64_t part) { return (size + part - 1) / part; }
+
+struct Sizes {
+  int64_t blocks = 0;
+  int64_t slices = 0;
+  int64_t stages = 0;  // no more than a warp has steps
+  int64_t left_row = 0, left_bytes = 0, shared_bytes = 0;
+};
+
+Sizes sizes_of(const FewRows& product, int64_t processors) {
+  constexpr int64_t kMostStages = 4, kPad = 32;
+  const Steps steps = steps_of(product);
+  const int64_t units = parts_of(product.columns, kUnit);
+  // One more block for each processor where each unit has one then.
+  const bool has_one_more = units > steps.blocks * processors && units <= (steps.blocks + 1) * processors;
+  const int64_t most_blocks = (steps.blocks + (has_one_more ? 1 : 0)) * processors;
+  Sizes sizes{.slices = slices_of(units, most_blocks)};
+  const int64_t together = kWarps / sizes.slices, depth_steps = parts_of(product.depth, steps.depth);
+  sizes.blocks = std::min(most_blocks, parts_of(units, together));
+  const int64_t turns = parts_of(units, sizes.blocks * together);
+  sizes.stages = std::min(turns * parts_of(depth_steps, sizes.slices), kMostStages);
+  sizes.left_row = depth_steps * steps.depth + kPad;
+  sizes.left_bytes = product.rows * sizes.left_row * 2;
+  const int64_t joined_bytes = 2 * kWarps * product.rows * kUnit * int64_t{sizeof(float)};
+  sizes.shared_bytes = sizes.left_bytes + kWarps * sizes.stages * steps.stage_bytes + joined_bytes;
+  return sizes;
+}
+
 bool suits(const CompressedOperand& codes) {
   constexpr float kMostZero = 255;
   const int64_t depth = 1024 / codes.bits, scale_bytes = codes.are_scales_halves ? 2 : 4;
@@ -59,28 +87,20 @@ bool suits_few_rows(const FewRows& product) {
 }
 
 std::optional<Launch> few_rows_launch(Programs& programs, const FewRows& product, ElementSite site) {
-  constexpr int64_t kStages = 4, kPad = 32;
-  const Steps steps = steps_of(product);
-  const int64_t units = (product.columns + kUnit - 1) / kUnit;
-  const int64_t most_blocks = steps.blocks * programs.card().multiprocessors();
-  const int64_t slices = slices_of(units, most_blocks), together = kWarps / slices;
-  const int64_t left_row = (product.depth + steps.depth - 1) / steps.depth * steps.depth + kPad;
-  const int64_t left_bytes = product.rows * left_row * 2;
-  const int64_t joined_bytes = 2 * kWarps * product.rows * kUnit * int64_t{sizeof(float)};
-  const int64_t shared_bytes = left_bytes + kWarps * kStages * steps.stage_bytes + joined_bytes;
-  if (shared_bytes > programs.card().shared_bytes()) return std::nullopt;
+  const Sizes sizes = sizes_of(product, programs.card().multiprocessors());
+  if (sizes.shared_bytes > programs.card().shared_bytes()) return std::nullopt;
   KernelWriter writer;
-  writer.launch().shared_bytes = static_cast<unsigned>(shared_bytes);
+  writer.launch().shared_bytes = static_cast<unsigned>(sizes.shared_bytes);
   writer.type("T", product.type);
   writer.pointer("kLeft", "const T", product.left);
   writer.number("kLeftRow", product.left_row);
-  writer.number("kLeftStride", left_row / 2);
-  writer.number("kLeftBytes", left_bytes);
+  writer.number("kLeftStride", sizes.left_row / 2);
+  writer.number("kLeftBytes", sizes.left_bytes);
   writer.number("kColumns", product.columns);
   writer.number("kDepth", product.depth);
   writer.constant("kRows", product.rows);
-  writer.constant("kSlices", slices);
-  writer.constant("kStages", kStages);
+  writer.constant("kSlices", sizes.slices);
+  writer.constant("kStages", sizes.stages);
   writer.constant("kIsOfCodes", product.codes != nullptr ? 1 : 0);
   if (product.codes != nullptr) {
     writer.constant("kBlock", product.codes->block);
@@ -90,8 +110,7 @@ std::optional<Launch> few_rows_launch(Programs& programs, const FewRows& product
     writer.number("kRightColumn", product.right_column);
   }
   writer.text(finish_text(std::move(site), writer.launch()));
-  const int64_t blocks = std::min(most_blocks, (units + together - 1) / together);
-  Launch launch = writer.finish(programs, kThreads, blocks, few_rows_text());
+  Launch launch = writer.finish(programs, kThreads, sizes.blocks, few_rows_text());
   launch.begins_early = true;
   return launch;
 }
