@@ -20,6 +20,7 @@ sys.path[:0] = [str(ROOT / "tools"), str(ROOT / "bench"), str(ROOT / "tests" / "
 import make_models  # noqa: E402
 import make_node_tests  # noqa: E402
 import lives  # noqa: E402
+import tiles  # noqa: E402
 from conformance_exceptions import EXCEPTIONS  # noqa: E402
 
 WORKERS = min(12, os.cpu_count() or 1)
@@ -160,6 +161,7 @@ def main():
              ("tests of ONNX", lambda: onnx_tests(options.build, options.folder / "onnx")),
              ("random graphs", lambda: random_graphs(options.build)),
              ("views", lambda: views(options.build, options.folder / "views")),
+             ("shapes of tiles", lambda: tiles.tiles(run, each, options.build, options.folder / "tiles")),
              ("ranks", lambda: ranks(options.build, options.folder / "ranks")),
              ("benchmark models", lambda: models(options.build, folder, options.models)),
              ("launches that begin early", lambda: lives.delays(run, options.build, options.folder, made)),

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -309,8 +310,7 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   if (shape.is_long) {
     // The share of what the instructions could do; narrow tiles read the rows once for each of theirs.
     const double speed = shape.columns > 64 ? 0.85 : product.columns > 64 && steps > 1 ? 0.2 : 0.42;
-    const double paired = shape.is_paired ? 0.97 : 1;
-    const double multiply = paired * static_cast<double>(steps) * results / 32 / speed + 300;
+    const double multiply = static_cast<double>(steps) * results / 32 / speed + 300;
     if (!shape.is_apart) return kStart + turns * (static_cast<double>(resident) * multiply + 0.45 * results);
     const double finish = 0.7 * results;
     return kStart + turns * std::max(multiply, (multiply + finish) / 2) + finish;
@@ -341,7 +341,10 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, bool permits_tf
       shapes.push_back({.rows = form.rows, .columns = form.columns, .splits = splits, .is_streamed = true});
     }
   }
-  const auto cost = [&](const TileShape& shape) { return cost_of(product, shape, card.multiprocessors()); };
+  // Pairs come last, so that only who names one gets it: no card's values were compared yet.
+  const auto cost = [&](const TileShape& shape) {
+    return std::pair(shape.is_paired, cost_of(product, shape, card.multiprocessors()));
+  };
   std::ranges::stable_sort(shapes, {}, cost);
   return shapes;
 }
