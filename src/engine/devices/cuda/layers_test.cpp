@@ -167,10 +167,10 @@ TEST_P(Streams, Products) {
             "product.tiles", tolerance);
     }
   }
-  check("g (float16[150,96] x) => (float16[150,264] z) <" + numbers("float16[96,264] w", 96 * 264) + ", " +
+  check("g (float16[150,256] x) => (float16[150,264] z) <" + numbers("float16[256,264] w", 256 * 264) + ", " +
             numbers("float16[264] b", 264) + "> { y = MatMul(x, w) s = Add(y, b) z = Relu(s) }",
         "product.tiles", 0.05);
-  check("g (float16[2,150,96] x) => (float16[2,150,136] z) <" + numbers("float16[96,136] w", 96 * 136) + ", " +
+  check("g (float16[2,150,256] x) => (float16[2,150,136] z) <" + numbers("float16[256,136] w", 256 * 136) + ", " +
             numbers("float16[150,136] b", 150 * 136) + "> { y = MatMul(x, w) z = Add(y, b) }",
         "product.tiles", 0.05);
   check(
