@@ -14,8 +14,8 @@ namespace assay::engine::cuda {
 // the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
-  // Bytes of parts that are worth it: each rank sends all of its part to all others, and reading is faster of large
-  // ones.
+  // Bytes of parts that are worth it: each rank sends all of its part to all others. Larger ones are read instead, of
+  // more than two ranks in shares.
   static constexpr uint64_t kMostPart = 512 << 10;
 
   // For parts of at least so many bytes, until the era ends.

@@ -150,6 +150,12 @@ void Card::free_kept() const {
   kept_.clear();
 }
 
+// False: none is kept, or it still has to be.
+bool Card::gave_kept() const {
+  const std::scoped_lock lock(mutex_);
+  return !kept_.empty() && ops::unless_kernels_wait([&] { free_kept(); });
+}
+
 // Null: none of that size was kept. Whoever had it may still have work that uses it.
 DevicePointer Card::take_kept(uint64_t size_bytes) const {
   DevicePointer first = 0;
@@ -173,7 +179,8 @@ Buffer Card::allocate(uint64_t size_bytes) const {
     return {{kept}, size_bytes, std::make_shared<const Piece>(shared_from_this(), kept, size_bytes)};
   }
   DevicePointer first = 0;
-  const Result result = api().allocate(&first, std::max<uint64_t>(size_bytes, 1));
+  Result result = api().allocate(&first, std::max<uint64_t>(size_bytes, 1));
+  if (result == kOutOfMemory && gave_kept()) result = api().allocate(&first, std::max<uint64_t>(size_bytes, 1));
   if (result == kOutOfMemory) {
     fail(ErrorCode::limit, "{} has no {} bytes left: {} are free", name_, size_bytes, free_bytes());
   }

@@ -61,6 +61,7 @@ class Card : public std::enable_shared_from_this<Card> {
  private:
   int attribute(Attribute wanted) const;
   void free_kept() const;
+  bool gave_kept() const;
   DevicePointer take_kept(uint64_t size_bytes) const;
   std::pair<uint64_t, uint64_t> sizes_of_memory() const;  // that is free, and all
 

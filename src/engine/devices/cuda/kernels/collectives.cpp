@@ -1,6 +1,6 @@
 // Collectives between ranks of this process: each card reads the parts of the others by itself, and streams wait for
-// events that the ranks hand to each other when they meet. Reductions do so in their first run only, where the members
-// have cards of their own: from then on they are kernels that wait for each other (exchange.h).
+// events that the ranks hand to each other when they meet. Reductions of small parts do so in their first run only,
+// where the members have cards of their own: from then on they are kernels that wait for each other (exchange.h).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -20,9 +20,8 @@ namespace {
 constexpr unsigned kThreads = 256;
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
 constexpr int64_t kMostBlocks = 256;
-constexpr int64_t kMostRanks = 16;           // whose parts a kernel reads
-constexpr uint64_t kMostAtOnce = 512 << 10;  // bytes of a part that each rank reads as a whole
-constexpr size_t kCountPlace = 0;            // of the number of elements, among a launch's numbers
+constexpr int64_t kMostRanks = 16;  // whose parts a kernel reads
+constexpr size_t kCountPlace = 0;   // of the number of elements, among a launch's numbers
 
 // A message of a rank to the others: where its part lies, and when it is there and may be overwritten.
 struct Station {
@@ -206,7 +205,7 @@ class CollectiveCall final : public Call {
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       const std::vector<const Card*> cards = cards_of(parts);
-      const bool is_large = work_->in.size_bytes() > kMostAtOnce;
+      const bool is_large = work_->in.size_bytes() > Exchange::kMostPart;
       is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
       if (made || members.front() != ranks.rank()) return;
@@ -260,7 +259,7 @@ class CollectiveCall final : public Call {
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
   bool shares_sum(const ops::Collective& collective) const {
     const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
-    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > kMostAtOnce;
+    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPart;
   }
 
   // The shares of all ranks begin at multiples of what a kernel's thread takes at once.

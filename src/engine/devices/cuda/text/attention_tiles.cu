@@ -44,7 +44,7 @@ DEVICE int row_of_score(int first_row, int i) { return first_row + (int)thread_i
 DEVICE int key_of_score(int first_key, int c, int i) { return first_key + c * 8 + (int)thread_index() % 4 * 2 + i % 2; }
 // What is beside a thread's scores, which is read while keys are on their way, if they all are.
 struct AllBeside {
-  Beside of[kIsWhole ? kKeyColumns : 1][4];
+  Beside of[kKeyColumns][4];
 };
 DEVICE void read_beside(const Params& p, const Places& at, int first_row, int first_key, const int* seen, AllBeside& all) {
   if (!kIsWhole) return;
@@ -53,7 +53,7 @@ DEVICE void read_beside(const Params& p, const Places& at, int first_row, int fi
 #pragma unroll
     for (int i = 0; i < 4; ++i) {
       const int row = row_of_score(first_row, i), key = key_of_score(first_key, c, i);
-      all.of[kIsWhole ? c : 0][i] = key < seen[i / 2] ? beside_of(p, at, row, key) : Beside{};
+      all.of[c][i] = key < seen[i / 2] ? beside_of(p, at, row, key) : Beside{};
     }
   }
 }
@@ -83,7 +83,7 @@ DEVICE void add_keys(const Params& p, const Places& at, const uint32 (*q)[4], co
       const float sum = scores[c][i];
       scores[c][i] = -kInfinity;
       if (key < seen[i / 2]) {
-        scores[c][i] = score_of(p, sum, kIsWhole ? all.of[kIsWhole ? c : 0][i] : beside_of(p, at, row, key));
+        scores[c][i] = score_of(p, sum, kIsWhole ? all.of[c][i] : beside_of(p, at, row, key));
       }
       largest[i / 2] = larger(largest[i / 2], scores[c][i]);
     }

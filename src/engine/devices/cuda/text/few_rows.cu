@@ -1,8 +1,9 @@
 // Products of kRows rows, eight at most, by constant columns, each of whose elements is read once, as fast as memory gives
 // them. A block takes kTogether units of eight columns at a time. kSlices warps share the depth of each, in steps that a
 // warp moves into memory of its own, kStages ahead, the first of them before the launch before has ended; tensor cores
-// multiply. Columns are elements of T, or, beside rows of float16, codes of kBits with a scale
-// for each kBlock and one zero point (kIsOfCodes).
+// multiply. Columns are elements of T, or, beside rows of float16, codes of kBits with a scale for each kBlock and one
+// zero point (kIsOfCodes). A step has kStepDepth of the depth: kColumnBytes of each column, with room that puts columns
+// into other banks, and kStageBytes with the scales behind them.
 #define kUnit 8      // columns
 #define kGranule 32  // of the depth: what a lane reads at once of a row, in the order in which it multiplies
 #define kTogether (kWarps / kSlices)
@@ -11,12 +12,9 @@
 #define kEach ((kResults + kThreads - 1) / kThreads)  // of a thread
 
 #if kIsOfCodes
-#define kStepDepth (1024 / kBits)
-#define kColumnBytes 144  // of a step, and room that puts columns into other banks
 #define kScales (kStepDepth / kBlock)
 #define kScaleWords (kScales * (int)sizeof(CodeScale) / 4)  // of a column
 #define kScalePlace (kUnit * kColumnBytes)
-#define kStageBytes (kScalePlace + kUnit * kScaleWords * 4)
 
 typedef Compressed Weights;
 DEVICE Weights weights_of(const Params& p) { return compressed_of(p); }
@@ -69,9 +67,6 @@ DEVICE void keep_left(uint32* granule, int part, const Raw<T, 8>& raw) {
   *(Pack<uint32, 4>*)(granule + part * 4) = words;
 }
 #else
-#define kStepDepth 128
-#define kColumnBytes 272  // of a step, and room that puts columns into other banks
-#define kStageBytes (kUnit * kColumnBytes)
 
 struct Weights {
   const T* first;

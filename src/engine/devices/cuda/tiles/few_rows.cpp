@@ -14,19 +14,25 @@ constexpr unsigned kThreads = 256;
 constexpr int64_t kWarps = kThreads / 32;
 constexpr int64_t kUnit = 8;  // columns
 
-// Sizes that the text computes, too.
+int64_t bytes_of_scale(const CompressedOperand& codes) { return codes.are_scales_halves ? 2 : 4; }
+
 struct Steps {
-  int64_t depth = 0;        // of one
-  int64_t stage_bytes = 0;  // of a warp
-  int64_t blocks = 0;       // of a processor: codes take little memory, and more time than it takes to read them
+  int64_t depth = 0;         // of one
+  int64_t column_bytes = 0;  // of one, with room behind them
+  int64_t stage_bytes = 0;   // of a warp
+  int64_t blocks = 0;        // of a processor: codes take little memory, and more time than it takes to read them
 };
 
 Steps steps_of(const FewRows& product) {
-  constexpr int64_t kBitsOfColumn = 1024, kCodeBytes = 144;
-  if (product.codes == nullptr) return {.depth = 128, .stage_bytes = kUnit * 272, .blocks = 2};
-  const int64_t depth = kBitsOfColumn / product.codes->bits;
-  const int64_t scale_bytes = depth / product.codes->block * (product.codes->are_scales_halves ? 2 : 4);
-  return {.depth = depth, .stage_bytes = kUnit * (kCodeBytes + scale_bytes), .blocks = 4};
+  constexpr int64_t kRoom = 16, kElementDepth = 128, kCodeBytes = 128;
+  if (product.codes == nullptr) {
+    constexpr int64_t kColumn = kElementDepth * 2 + kRoom;
+    return {.depth = kElementDepth, .column_bytes = kColumn, .stage_bytes = kUnit * kColumn, .blocks = 2};
+  }
+  const int64_t depth = kCodeBytes * 8 / product.codes->bits;
+  const int64_t scale_bytes = depth / product.codes->block * bytes_of_scale(*product.codes);
+  constexpr int64_t kColumn = kCodeBytes + kRoom;
+  return {.depth = depth, .column_bytes = kColumn, .stage_bytes = kUnit * (kColumn + scale_bytes), .blocks = 4};
 }
 
 // The fewest warps that share a depth and leave each group of them several units: sums that are shared must be joined.
@@ -44,6 +50,7 @@ struct Sizes {
   int64_t slices = 0;
   int64_t stages = 0;  // no more than a warp has steps
   int64_t left_row = 0, left_bytes = 0, shared_bytes = 0;
+  Steps steps = {};
 };
 
 Sizes sizes_of(const FewRows& product, int64_t processors) {
@@ -53,7 +60,7 @@ Sizes sizes_of(const FewRows& product, int64_t processors) {
   // One more block for each processor where each unit has one then.
   const bool has_one_more = units > steps.blocks * processors && units <= (steps.blocks + 1) * processors;
   const int64_t most_blocks = (steps.blocks + (has_one_more ? 1 : 0)) * processors;
-  Sizes sizes{.slices = slices_of(units, most_blocks)};
+  Sizes sizes{.slices = slices_of(units, most_blocks), .steps = steps};
   const int64_t together = kWarps / sizes.slices, depth_steps = parts_of(product.depth, steps.depth);
   sizes.blocks = std::min(most_blocks, parts_of(units, together));
   const int64_t turns = parts_of(units, sizes.blocks * together);
@@ -65,9 +72,10 @@ Sizes sizes_of(const FewRows& product, int64_t processors) {
   return sizes;
 }
 
-bool suits(const CompressedOperand& codes) {
+bool suits(const FewRows& product) {
   constexpr float kMostZero = 255;
-  const int64_t depth = 1024 / codes.bits, scale_bytes = codes.are_scales_halves ? 2 : 4;
+  const CompressedOperand& codes = *product.codes;
+  const int64_t depth = steps_of(product).depth, scale_bytes = bytes_of_scale(codes);
   const bool fills_blocks = codes.unit == 32 && depth % codes.block == 0 && codes.depth % codes.block == 0;
   const bool has_even_scales =
       fills_blocks && depth / codes.block * scale_bytes % 4 == 0 && codes.blocks * scale_bytes % 4 == 0;
@@ -82,7 +90,7 @@ bool suits_few_rows(const FewRows& product) {
   constexpr int64_t kPack = 8;
   const bool is_half = product.type == tensor::DType::float16;
   if (product.rows > FewRows::kMostRows || product.depth % kPack != 0) return false;
-  if (product.codes != nullptr) return is_half && suits(*product.codes);
+  if (product.codes != nullptr) return is_half && suits(product);
   return (is_half || product.type == tensor::DType::bfloat16) && product.right_column % kPack == 0;
 }
 
@@ -101,6 +109,9 @@ std::optional<Launch> few_rows_launch(Programs& programs, const FewRows& product
   writer.constant("kRows", product.rows);
   writer.constant("kSlices", sizes.slices);
   writer.constant("kStages", sizes.stages);
+  writer.constant("kStepDepth", sizes.steps.depth);
+  writer.constant("kColumnBytes", sizes.steps.column_bytes);
+  writer.constant("kStageBytes", sizes.steps.stage_bytes);
   writer.constant("kIsOfCodes", product.codes != nullptr ? 1 : 0);
   if (product.codes != nullptr) {
     writer.constant("kBlock", product.codes->block);
