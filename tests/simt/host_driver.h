@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -33,6 +34,7 @@ inline std::atomic<int> graphs = 0;       // that are kept
 inline std::atomic<int> replays = 0;      // of graphs
 inline std::atomic<int> launches = 0;     // outside of graphs
 inline std::atomic<int> waiting = 0;      // kernels that wait for those of other cards
+inline std::atomic<int> held_back = 0;    // times that work waited for a word
 inline std::atomic<int> allocations = 0;  // of a card's memory
 inline std::atomic<int> frees = 0;
 inline std::atomic<int> uploads = 0;
@@ -65,7 +67,13 @@ struct Work {
 struct HostStream {
   bool is_capturing = false;
   std::vector<Work> captured;
+  std::vector<std::pair<const unsigned*, unsigned>> awaited;  // words, and what they have to be
+
+  bool has_come() const {
+    return std::ranges::all_of(awaited, [](const auto& of) { return *of.first >= of.second; });
+  }
 };
+inline constexpr cuda::Result kWouldHang = 702;
 struct HostEvent {
   std::chrono::steady_clock::time_point at;
 };
@@ -296,6 +304,12 @@ inline cuda::Api make_api() {
   api.context_wait = [] { return result(); };
   api.event_wait = [](Event) { return result(); };
   api.stream_wait_event = [](Stream, Event, unsigned) { return result(); };
+  api.stream_wait_word = [](Stream stream, DevicePointer word, unsigned least, unsigned) {
+    return with([&] {
+      ++held_back;
+      as<HostStream*>(stream)->awaited.push_back({as<const unsigned*>(word), least});
+    });
+  };
   api.pointer_fact = tell_of_memory;
   api.stream_captures = [](Stream stream, int* to) {
     return with([&] { *to = stream != nullptr && as<HostStream*>(stream)->is_capturing ? 1 : 0; });
@@ -305,7 +319,10 @@ inline cuda::Api make_api() {
     delete as<HostStream*>(stream);
     return kSuccess;
   };
-  api.stream_wait = [](Stream) { return result(); };
+  api.stream_wait = [](Stream stream) {
+    if (stream != nullptr && !as<HostStream*>(stream)->has_come()) return kWouldHang;
+    return result();
+  };
   api.event_create = [](Event* to, unsigned) { return with([&] { *to = as<Event>(new HostEvent); }); };
   api.event_destroy = [](Event event) {
     delete as<HostEvent*>(event);

@@ -23,9 +23,13 @@ std::string numbers(int count) {
   return text;
 }
 
+std::string one_sequence() {
+  return "<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,8] x) => (float[4,4] z) <float[8,4] y = {" +
+         numbers(32) + "}> { a = Exp(x) b = MatMul(a, y) z = Softmax(b) }";
+}
+
 TEST(CardDevice, ASequenceThatComesAgainIsAGraph) {
-  const OnCard model("<ir_version: 8, opset_import: [\"\" : 17]> g (float[4,8] x) => (float[4,4] z) <float[8,4] y = {" +
-                     numbers(32) + "}> { a = Exp(x) b = MatMul(a, y) z = Softmax(b) }");
+  const OnCard model(one_sequence());
   engine::Context context(model.program(), {}, false);
   const auto expected = model.expected();
   EXPECT_EQ(difference(model.run(context), expected, 1e-5), "");
@@ -33,6 +37,20 @@ TEST(CardDevice, ASequenceThatComesAgainIsAGraph) {
   for (int run = 0; run < 3; ++run) EXPECT_EQ(difference(model.run(context), expected, 1e-5), "");
   EXPECT_EQ(host_driver::replays - replays, 3);
   EXPECT_EQ(host_driver::launches, launches);
+}
+
+// Its time has nothing in it of what the processor takes to add it.
+TEST(CardDevice, AGraphThatIsTimedBeginsOnceItWasAdded) {
+  const OnCard model(one_sequence());
+  engine::Context context(model.program(), {}, false);
+  const auto expected = model.run(context);
+  context.time_device(true);
+  const int held_back = host_driver::held_back;
+  for (int run = 1; run <= 3; ++run) {
+    EXPECT_EQ(difference(model.run(context), expected, 0), "");
+    EXPECT_TRUE(context.device_seconds());
+    EXPECT_EQ(host_driver::held_back - held_back, run);
+  }
 }
 
 TEST(CardDevice, ContextsAndProgramsLeaveNothingBehind) {

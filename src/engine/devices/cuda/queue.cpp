@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cstring>
 #include <list>
+#include <optional>
 
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "engine/devices/cuda/driver/gate.h"
 #include "engine/devices/cuda/driver/staging.h"
 #include "engine/devices/cuda/exchange.h"
 
@@ -47,7 +49,7 @@ class Sequence {
 
 class CardQueue final : public LaunchQueue {
  public:
-  explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)), staging_(card_) {
+  explicit CardQueue(std::shared_ptr<const Card> card) : card_(std::move(card)), staging_(card_), gate_(card_) {
     card_->enter();
     check(api().stream_create(&stream_, kNonBlockingStream), "a stream");
     target_ = stream_;
@@ -132,7 +134,7 @@ class CardQueue final : public LaunchQueue {
       free_.pop_back();
     }
     marks_.push_back(event);
-    check(api().event_record(event, target_), "an event");
+    has_late_mark_ = true;
   }
   std::vector<double> seconds() override {
     std::vector<double> between;
@@ -163,15 +165,27 @@ class CardQueue final : public LaunchQueue {
 
   void flush() {
     card_->enter();
-    if (pending_.empty()) return;
+    if (pending_.empty()) return record_mark();
     const std::vector<const LaunchedCall*> calls = std::exchange(pending_, {});
     size_t launches = 0;
     for (const LaunchedCall* const call : calls) launches += call->launches()->all.size();
-    if (launches < kLeastLaunches || is_captured_by_caller()) return launch_all(calls, target_);
+    if (launches < kLeastLaunches || is_captured_by_caller()) return launch_now(calls);
     Sequence* const known = find(calls);
-    if (known == nullptr) return launch_all(calls, target_);
+    if (known == nullptr) return launch_now(calls);
     if (known->graph() == nullptr) capture(*known, calls);
+    std::optional<Gate::Closed> closed;
+    if (has_late_mark_) closed.emplace(gate_, target_);
+    record_mark();
     check(api().graph_launch(known->graph(), target_), "a graph");
+  }
+
+  // Records the last mark, which waits for what comes behind it: a graph that it measures is there when it is passed.
+  void record_mark() {
+    if (std::exchange(has_late_mark_, false)) check(api().event_record(marks_.back(), target_), "an event");
+  }
+  void launch_now(const std::vector<const LaunchedCall*>& calls) {
+    record_mark();
+    launch_all(calls, target_);
   }
 
   bool is_captured_by_caller() const {
@@ -245,6 +259,7 @@ class CardQueue final : public LaunchQueue {
 
   std::shared_ptr<const Card> card_;
   Staging staging_;
+  Gate gate_;
   std::vector<Download> downloads_;
   Stream stream_ = nullptr;
   Stream target_ = nullptr;  // that does the work
@@ -252,6 +267,7 @@ class CardQueue final : public LaunchQueue {
   std::list<Sequence> sequences_;  // used last first
   std::vector<ExchangePlace> exchanges_;
   std::vector<Event> marks_;
+  bool has_late_mark_ = false;
   std::vector<Event> free_;
 };
 

@@ -45,6 +45,7 @@ inline constexpr unsigned kMemoryOfCard = 2;
 inline constexpr unsigned kNonBlockingStream = 1;
 inline constexpr unsigned kThreadLocalCapture = 1;
 inline constexpr unsigned kEventWithoutTime = 2;
+inline constexpr unsigned kAtLeast = 0;               // a word in memory, for a stream that waits
 inline constexpr unsigned kSharedHostMemory = 1 | 2;  // by all contexts, and by kernels
 inline constexpr int kMostDynamicShared = 8;          // CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
 
@@ -99,6 +100,7 @@ static_assert(sizeof(LaunchConfig) == 56);
   X(context_wait, cuCtxSynchronize)                                                                              \
   X(event_wait, cuEventSynchronize, Event)                                                                       \
   X(stream_wait_event, cuStreamWaitEvent, Stream, Event, unsigned)                                               \
+  X(stream_wait_word, cuStreamWaitValue32_v2, Stream, DevicePointer, unsigned, unsigned)                         \
   X(copy, cuMemcpyDtoDAsync_v2, DevicePointer, DevicePointer, size_t, Stream)                                    \
   X(pointer_fact, cuPointerGetAttribute, void*, int, DevicePointer)                                              \
   X(stream_captures, cuStreamIsCapturing, Stream, int*)                                                          \
