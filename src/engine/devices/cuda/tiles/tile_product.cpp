@@ -74,7 +74,10 @@ class TileWriter {
     writer.divisor("kLine", product_.spread->spread_width);
     writer.number("kWidth", product_.spread->width);
     writer.number("kBefore", product_.spread->before);
-    writer.number("kChannels", product_.spread->channels);
+    const SpreadPixels& picture = *product_.spread;
+    writer.number("kChannels", picture.channels);
+    writer.number("kPixel", picture.lies_in_planes ? 1 : picture.channels);
+    writer.number("kChannel", picture.lies_in_planes ? picture.height * picture.width : 1);
     writer.number("kHeight", product_.spread->height);
     writer.divisor("kLines", product_.spread->lines() / product_.spread->batch);
     writer.constant("kFold", product_.spread->fold);

@@ -27,13 +27,14 @@ struct TileOperand {
   std::vector<int64_t> items;  // likewise by dim of TileProduct::items
 };
 
-// A picture whose pixels, or squares of them, are made longer by zeros in the workspace, so that they can be moved in
-// packs, and its lines by pixels of zeros.
+// A picture, with channels last or in planes, whose pixels, or squares of them, are put together with zeros in the
+// workspace, so that they can be moved in packs, and its lines with pixels of zeros.
 struct SpreadPixels {
   Pointer from;
   int64_t batch = 0, height = 0, width = 0, channels = 0;
   int64_t before = 0, spread_width = 0;  // pixels that come first in a line, and all of it
   int64_t fold = 1;                      // lines and pixels of a square that becomes one pixel
+  bool lies_in_planes = false;
 
   int64_t lines() const { return batch * ((height + fold - 1) / fold); }
 };

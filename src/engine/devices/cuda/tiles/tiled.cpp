@@ -138,8 +138,10 @@ void set_right(const Layer& layer, const tensor::Tensor& weights, const ProductG
 std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionForm& form, bool packs) {
   const ConvGeometry& g = form.geometry;
   const TensorDesc& data = layer.inputs[static_cast<size_t>(form.data)];
-  const bool lies_well = has_layout(data, Layout::channels_last) && has_channels_last_order(layer.outputs[0]);
-  if (g.is_transposed || !lies_well) return std::nullopt;
+  const Spreading spreading = spreading_of(g, data.dtype);
+  const bool has_pixels = has_layout(data, Layout::channels_last);
+  const bool lies_well = has_pixels || (spreading.each != 0 && has_layout(data, Layout::plain));
+  if (g.is_transposed || !lies_well || !has_channels_last_order(layer.outputs[0])) return std::nullopt;
   TileProduct product{.type = data.dtype,
                       .rows = g.batch * g.out_height * g.out_width,
                       .columns = g.out_channels / g.groups,
@@ -148,8 +150,10 @@ std::optional<TileProduct> window_product(const Layer& layer, const ConvolutionF
                       .left = {input_pointer(static_cast<size_t>(form.data)), 0, 1, {g.channels / g.groups}},
                       .windows = g,
                       .pixel = g.channels};
-  const Spreading spreading = spreading_of(g, data.dtype);
-  if (spreading.each != 0) spread(g, spreading, product);
+  if (spreading.each != 0) {
+    spread(g, spreading, product);
+    product.spread->lies_in_planes = !has_pixels;
+  }
   set_filters(layer, form, spreading, packs, product);
   if (is_pointwise(g)) {
     product.windows.reset();
