@@ -123,11 +123,11 @@ TEST(CardLayers, Windows) {
 // A first convolution has its picture in planes, one behind it with channels last; neither is copied.
 TEST(CardLayers, PicturesOfFewChannelsAreReadAsTheyLie) {
   for (const auto& [type, tolerance] : {std::pair("float", 1e-5), std::pair("float16", 2e-2)}) {
-    const OnCard model(fmt::format("<ir_version: 8, opset_import: [\"\" : 17]> g ({0}[2,3,17,22] x) => ({0}[2,5,5,6] z) "
-                                   "<{1}, {2}> {{ y = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) "
-                                   "c = Conv<pads = [1,1,1,1], strides = [2,2]>(y, v) z = Relu(c) }}",
-                                   type, numbers(fmt::format("{}[3,3,3,3] w", type), 81),
-                                   numbers(fmt::format("{}[5,3,3,3] v", type), 135)));
+    const OnCard model(fmt::format(
+        "<ir_version: 8, opset_import: [\"\" : 17]> g ({0}[2,3,17,22] x) => ({0}[2,5,5,6] z) "
+        "<{1}, {2}> {{ y = Conv<pads = [1,1,1,1], strides = [2,2]>(x, w) "
+        "c = Conv<pads = [1,1,1,1], strides = [2,2]>(y, v) z = Relu(c) }}",
+        type, numbers(fmt::format("{}[3,3,3,3] w", type), 81), numbers(fmt::format("{}[5,3,3,3] v", type), 135)));
     EXPECT_EQ(model.tactics(), (std::vector<std::string>{"conv.tiles", "conv.tiles"}));
     const auto is_copy = [](const Step& step) { return !step.node.valid() && !step.is_transfer; };
     EXPECT_EQ(std::ranges::count_if(model.program().steps(), is_copy), 1);  // of the result

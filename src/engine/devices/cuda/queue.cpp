@@ -165,7 +165,10 @@ class CardQueue final : public LaunchQueue {
 
   void flush() {
     card_->enter();
-    if (pending_.empty()) return record_mark();
+    if (pending_.empty()) {
+      record_mark();
+      return;
+    }
     const std::vector<const LaunchedCall*> calls = std::exchange(pending_, {});
     size_t launches = 0;
     for (const LaunchedCall* const call : calls) launches += call->launches()->all.size();
@@ -173,19 +176,26 @@ class CardQueue final : public LaunchQueue {
     Sequence* const known = find(calls);
     if (known == nullptr) return launch_now(calls);
     if (known->graph() == nullptr) capture(*known, calls);
-    std::optional<Gate::Closed> closed;
-    if (has_late_mark_) closed.emplace(gate_, target_);
-    record_mark();
+    const std::optional<Gate::Closed> closed = record_mark(true);
     check(api().graph_launch(known->graph(), target_), "a graph");
   }
 
-  // Records the last mark, which waits for what comes behind it: a graph that it measures is there when it is passed.
-  void record_mark() {
-    if (std::exchange(has_late_mark_, false)) check(api().event_record(marks_.back(), target_), "an event");
-  }
+  // The driver may wait for other work when it launches a kernel for the first time.
   void launch_now(const std::vector<const LaunchedCall*>& calls) {
-    record_mark();
+    const uint64_t number = calls.front()->number();
+    const bool is_known = has_late_mark_ && calls.size() == 1 && std::exchange(timed_alone_, number) == number;
+    const std::optional<Gate::Closed> closed = record_mark(is_known);
     launch_all(calls, target_);
+  }
+
+  // Records the last mark, which waits for what comes behind it. `holds`: work that is added while the gate lives
+  // begins together.
+  std::optional<Gate::Closed> record_mark(bool holds = false) {
+    std::optional<Gate::Closed> closed;
+    if (!std::exchange(has_late_mark_, false)) return closed;
+    if (holds) closed.emplace(gate_, target_);
+    check(api().event_record(marks_.back(), target_), "an event");
+    return closed;
   }
 
   bool is_captured_by_caller() const {
@@ -268,6 +278,7 @@ class CardQueue final : public LaunchQueue {
   std::vector<ExchangePlace> exchanges_;
   std::vector<Event> marks_;
   bool has_late_mark_ = false;
+  uint64_t timed_alone_ = 0;  // the call that was measured last without others
   std::vector<Event> free_;
 };
 

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <memory>
+#include <utility>
 
 #include "engine/devices/cuda/driver/card.h"
 
@@ -18,13 +19,15 @@ class Gate {
   // Work that is added while one of these lives begins afterwards. In its life, nothing may wait for the stream.
   class Closed {
    public:
-    Closed(Gate& gate, Stream stream) : gate_(gate) { gate_.close(stream); }
-    ~Closed() { gate_.open(); }
-    Closed(const Closed&) = delete;
-    Closed& operator=(const Closed&) = delete;
+    Closed(Gate& gate, Stream stream) : gate_(&gate) { gate_->close(stream); }
+    ~Closed() {
+      if (gate_ != nullptr) gate_->open();
+    }
+    Closed(Closed&& other) noexcept : gate_(std::exchange(other.gate_, nullptr)) {}
+    Closed& operator=(Closed&&) = delete;
 
    private:
-    Gate& gate_;
+    Gate* gate_;
   };
 
  private:

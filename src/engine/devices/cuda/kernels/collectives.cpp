@@ -165,19 +165,21 @@ class CollectiveCall final : public Call {
       const bool is_same = std::ranges::all_of(
           parts, [&](const tensor::Tensor& given) { return as_station(given).exchange == kept.get(); });
       const bool is_enough = is_same && kept && kept->takes(work_->in.size_bytes());
-      ranks.shared(known.members) = is_enough ? kept : make_exchange(cards, ranks, known.members);
-      std::static_pointer_cast<Exchange>(ranks.shared(known.members))->add(known);
+      const std::shared_ptr<Exchange> made = is_enough ? kept : make_exchange(cards, ranks, known.members);
+      if (made) made->add(known);
+      ranks.shared(known.members) = made;
       queue.card().enter();
     });
     era_ = ranks.era();
     waiting_.reset();
-    if (is_served) take(std::static_pointer_cast<Exchange>(ranks.shared(known.members)), queue, ranks, known);
+    const auto exchange = is_served ? std::static_pointer_cast<Exchange>(ranks.shared(known.members)) : nullptr;
+    if (exchange) take(exchange, queue, ranks, known);
   }
 
   std::shared_ptr<Exchange> make_exchange(const std::vector<const Card*>& cards, ops::Ranks& ranks,
                                           const std::vector<int64_t>& members) const {
-    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), *ranks.era());
-    ranks.tell(made);
+    const std::shared_ptr<Exchange> made = Exchange::make(cards, members, work_->in.size_bytes(), *ranks.era());
+    if (made) ranks.tell(made);
     return made;
   }
 
@@ -205,8 +207,8 @@ class CollectiveCall final : public Call {
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       const std::vector<const Card*> cards = cards_of(parts);
-      const bool is_large = work_->in.size_bytes() > Exchange::kMostPart;
-      is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
+      const bool has_own = work_->in.size_bytes() <= Exchange::kSmallPart && reach_each_other(cards);
+      is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && !has_own;
       std::shared_ptr<void>& made = ranks.shared(members);
       if (made || members.front() != ranks.rank()) return;
       is_wanted ? void(made = make_communicators(cards)) : void(library());  // asked for, so an absent one is an error
@@ -259,7 +261,7 @@ class CollectiveCall final : public Call {
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
   bool shares_sum(const ops::Collective& collective) const {
     const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
-    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPart;
+    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kSmallPart;
   }
 
   // The shares of all ranks begin at multiples of what a kernel's thread takes at once.
@@ -363,7 +365,7 @@ class Collectives final : public Operation {
       if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
         return {};
       work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
-      if (operation != "reduce_scatter" && in.size_bytes() <= Exchange::kMostPart) {
+      if (operation != "reduce_scatter" && Exchange::suits(work.ranks, in.size_bytes())) {
         work.waiting = make_exchange_launch(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
       }
     }
