@@ -13,8 +13,6 @@ namespace {
 
 constexpr unsigned kThreadsOfExchange = 512;
 constexpr int64_t kBlocksOfExchange = 128;  // at most: all of them must be on the card at once
-constexpr int64_t kPacksAtOnce = 4;         // of a thread
-constexpr int64_t kLargeChunks = 32;        // of the part of one of two ranks, at most
 constexpr uint64_t kLeastPart = 64 << 10;
 constexpr size_t kSignsBegin = 16;            // words behind the state of a rank
 constexpr size_t kTrialWords = 2;             // behind all signs
@@ -26,9 +24,6 @@ enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kPartBytesNumber, 
 
 // Reasons of a kernel that waits no more.
 enum Fault : uint8_t { kIsLate = 1, kHasLeft, kHasFailed, kIsAnother };
-
-constexpr int64_t kOfBlock = kThreadsOfExchange * kPacksAtOnce;  // packs of a chunk
-constexpr int64_t most_chunks(size_t ranks) { return ranks == 2 ? kLargeChunks : 1; }
 
 // Zeros, and behind them a state that has failed.
 Buffer words_on(const Card& card, uint64_t bytes) {
@@ -47,10 +42,8 @@ Buffer words_on(const Card& card, uint64_t bytes) {
 
 Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction) {
   const int64_t each = 128 / tensor::bit_width(dtype);
-  const int64_t packs = std::max<int64_t>((count + each - 1) / each, 1);
-  const bool is_apart = packs > kBlocksOfExchange * kOfBlock;  // some blocks send, others reduce
-  const int64_t most = is_apart ? kBlocksOfExchange / 2 : kBlocksOfExchange;
-  const int64_t blocks = std::min((packs + kThreadsOfExchange - 1) / kThreadsOfExchange, most);
+  const int64_t packs = (count + each - 1) / each;
+  const int64_t blocks = std::min((packs + kThreadsOfExchange - 1) / kThreadsOfExchange, kBlocksOfExchange);
   KernelWriter writer;
   writer.type("T", dtype);
   writer.pointer("kOut", "T", output_pointer(0));
@@ -63,9 +56,8 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
   writer.constant("kRanks", ranks);
   writer.constant("kReduction", reduction);
   writer.constant("kEach", each);
-  writer.constant("kAtOnce", kPacksAtOnce);
-  writer.constant("kChunks", (packs + blocks * kOfBlock - 1) / (blocks * kOfBlock));
-  writer.constant("kMostChunks", most_chunks(static_cast<size_t>(ranks)));
+  writer.constant("kAtOnce", 4);
+  writer.constant("kReads", count * tensor::bit_width(dtype) / 8 > static_cast<int64_t>(Exchange::kSmallPart) ? 1 : 0);
   writer.constant("kFirstInbox", kFirstInbox);
   writer.constant("kSignsBegin", kSignsBegin);
   writer.constant("kMostBlocks", kBlocksOfExchange);
@@ -73,22 +65,15 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
   writer.constant("kHasLeft", kHasLeft);
   writer.constant("kHasFailed", kHasFailed);
   writer.constant("kIsAnother", kIsAnother);
-  return writer.finish(programs, kThreadsOfExchange, is_apart ? 2 * blocks : blocks, exchange_text(), reduced_text());
-}
-
-std::shared_ptr<Exchange> Exchange::make(const std::vector<const Card*>& cards, const std::vector<int64_t>& members,
-                                         uint64_t part_bytes, uint64_t era) {
-  auto made = attempt([&] { return std::make_shared<Exchange>(cards, members, part_bytes, era); });
-  if (auto* const exchange = std::get_if<std::shared_ptr<Exchange>>(&made)) return std::move(*exchange);
-  if (std::get<Error>(made).code() != ErrorCode::limit) throw std::get<Error>(std::move(made));
-  return nullptr;
+  return writer.finish(programs, kThreadsOfExchange, blocks, exchange_text(), reduced_text());
 }
 
 Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
                    uint64_t era)
-    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::max(part_bytes, kLeastPart))), era_(era) {
-  const uint64_t others = cards.size() - 1, chunks = static_cast<uint64_t>(most_chunks(ranks_.size()));
-  const uint64_t words = kSignsBegin + 2 * cards.size() * chunks * kBlocksOfExchange + kTrialWords;
+    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kSmallPart))), era_(era) {
+  const uint64_t others = cards.size() - 1;
+  const uint64_t signs = 2 * cards.size() * kBlocksOfExchange;
+  const uint64_t words = kSignsBegin + 2 * signs + kTrialWords;  // and the addresses of parts
   for (const Card* const card : cards) {
     members_.push_back({card->shared_from_this(), card->allocate(2 * others * part_bytes_),
                         words_on(*card, words * sizeof(uint64_t))});
@@ -102,12 +87,6 @@ Exchange::~Exchange() {
   if (words_.first != nullptr) members_.front().card->give_back(words_);
 }
 
-bool Exchange::suits(int64_t ranks, uint64_t part_bytes) {
-  constexpr uint64_t kPackBytes = 16;
-  constexpr uint64_t kMostOfPair = kLargeChunks * (kBlocksOfExchange / 2) * kOfBlock * kPackBytes;
-  return part_bytes <= (ranks == 2 ? kMostOfPair : kSmallPart);
-}
-
 bool Exchange::can_serve(std::span<const Card* const> cards) {
   for (const Card* const card : cards) {
     for (const Card* const other : cards) {
@@ -118,7 +97,7 @@ bool Exchange::can_serve(std::span<const Card* const> cards) {
 }
 
 bool Exchange::takes(uint64_t part_bytes) const {
-  return part_bytes <= part_bytes_ && collectives_.size() < kMostCollectives;
+  return (part_bytes <= part_bytes_ || part_bytes > kSmallPart) && collectives_.size() < kMostCollectives;
 }
 
 // Words: that the run has failed, then that members have left, then what their kernels have met.

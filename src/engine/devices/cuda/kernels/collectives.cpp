@@ -165,21 +165,19 @@ class CollectiveCall final : public Call {
       const bool is_same = std::ranges::all_of(
           parts, [&](const tensor::Tensor& given) { return as_station(given).exchange == kept.get(); });
       const bool is_enough = is_same && kept && kept->takes(work_->in.size_bytes());
-      const std::shared_ptr<Exchange> made = is_enough ? kept : make_exchange(cards, ranks, known.members);
-      if (made) made->add(known);
-      ranks.shared(known.members) = made;
+      ranks.shared(known.members) = is_enough ? kept : make_exchange(cards, ranks, known.members);
+      std::static_pointer_cast<Exchange>(ranks.shared(known.members))->add(known);
       queue.card().enter();
     });
     era_ = ranks.era();
     waiting_.reset();
-    const auto exchange = is_served ? std::static_pointer_cast<Exchange>(ranks.shared(known.members)) : nullptr;
-    if (exchange) take(exchange, queue, ranks, known);
+    if (is_served) take(std::static_pointer_cast<Exchange>(ranks.shared(known.members)), queue, ranks, known);
   }
 
   std::shared_ptr<Exchange> make_exchange(const std::vector<const Card*>& cards, ops::Ranks& ranks,
                                           const std::vector<int64_t>& members) const {
-    const std::shared_ptr<Exchange> made = Exchange::make(cards, members, work_->in.size_bytes(), *ranks.era());
-    if (made) ranks.tell(made);
+    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), *ranks.era());
+    ranks.tell(made);
     return made;
   }
 
@@ -207,8 +205,8 @@ class CollectiveCall final : public Call {
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       const std::vector<const Card*> cards = cards_of(parts);
-      const bool has_own = work_->in.size_bytes() <= Exchange::kSmallPart && reach_each_other(cards);
-      is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && !has_own;
+      const bool is_large = work_->in.size_bytes() > Exchange::kSmallPart;
+      is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
       if (made || members.front() != ranks.rank()) return;
       is_wanted ? void(made = make_communicators(cards)) : void(library());  // asked for, so an absent one is an error

@@ -3,8 +3,6 @@ KERNEL(kThreads) {
   const auto part_of = [&](int rank) { return (const T*)p.at[1 + rank]; };
   bool is_even_here = is_even<T, kEach>(kOut);
   for (int rank = 0; rank < kRanks; ++rank) is_even_here = is_even_here && is_even<T, kEach>(part_of(rank));
-  const int64 packs = kCount / kEach;
-  const int block = (int)block_x();
-  is_even_here ? reduce_parts<true>(p, part_of, block, 0, packs) : reduce_parts<false>(p, part_of, block, 0, packs);
+  is_even_here ? reduce_parts<true>(p, part_of) : reduce_parts<false>(p, part_of);
   if (block_x() == 0 && thread_index() == 0) reduce_rest(p, part_of);
 }

@@ -19,13 +19,13 @@ DEVICE float finished(float x) {
 #endif
 }
 
-// Reduces packs of the parts that `part_of(rank)` finds, from `begin` to before `end`, in the order of ranks, so that each
-// rank has the same bits; `block` is one of kBlocks that do so. A thread moves some packs at once, all loads of a part before the first of them is looked at.
+// Reduces the parts that `part_of(rank)` finds, in the order of ranks, so that each rank has the same bits. A thread moves
+// some packs at once, all loads of a part before the first of them is looked at.
 template <bool kIsEven, typename PartOf>
-DEVICE void reduce_parts(const Params& p, PartOf part_of, int block, int64 begin, int64 end) {
+DEVICE void reduce_parts(const Params& p, PartOf part_of) {
   constexpr int kDeep = kIsEven ? kAtOnce : 1;
-  const int64 stride = (int64)kBlocks * kThreads;
-  for (int64 first = begin + (int64)block * kThreads + thread_index(); first < end; first += kDeep * stride) {
+  const int64 packs = kCount / kEach, stride = (int64)kBlocks * kThreads;
+  for (int64 first = (int64)block_x() * kThreads + thread_index(); first < packs; first += kDeep * stride) {
     float sums[kDeep][kEach];
 #pragma unroll
     for (int rank = 0; rank < kRanks; ++rank) {
@@ -34,7 +34,7 @@ DEVICE void reduce_parts(const Params& p, PartOf part_of, int block, int64 begin
 #pragma unroll
       for (int i = 0; i < kDeep; ++i) {
         const int64 pack = first + i * stride;
-        if (pack < end) held[i] = load_raw<T, kEach>(part + pack * kEach, kIsEven);
+        if (pack < packs) held[i] = load_raw<T, kEach>(part + pack * kEach, kIsEven);
       }
 #pragma unroll
       for (int i = 0; i < kDeep; ++i) {
@@ -52,7 +52,7 @@ DEVICE void reduce_parts(const Params& p, PartOf part_of, int block, int64 begin
 #pragma unroll
       for (int e = 0; e < kEach; ++e) made.e[e] = Narrow<T>::of(finished(sums[i][e]));
       const int64 pack = first + i * stride;
-      if (pack >= end) continue;
+      if (pack >= packs) continue;
       if (kIsEven) {
         *(Pack<T, kEach>*)(kOut + pack * kEach) = made;
       } else {
