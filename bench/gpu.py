@@ -1,14 +1,14 @@
 """The engine on a card beside PyTorch on the same card, in one run: networks of torchvision and of text with random
 weights, with inputs and outputs on the card on both sides.
 
-    gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--rounds N] [--folder FOLDER]
+    gpu.py ASSAY [--models NAME[:BATCH]...] [--compile NAME...] [--type T] [--measure] [--rounds N] [--folder FOLDER]
            [--report FILE]
 
 ASSAY is the program. Each round measures both sides in turn; the ratio is that of the least times, above 1 where the
 engine is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as
 torch.compile(mode="max-autotune") makes it, which takes minutes. --type: float16, with inputs and outputs of it, tf32 or
 float32, of both sides; int4: weights of four bits in blocks of 32, beside PyTorch's own products of such weights.
---folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
+--measure: the engine's tactics are measured, those of cuBLASLt among them, once for all rounds. --folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
 """
 
 import argparse
@@ -97,10 +97,15 @@ def replace_products(module):
 
 
 class Engine:
-    def __init__(self, program, path, kind="float16"):
+    def __init__(self, program, path, kind="float16", measures=False):
         path = compressed(program, path) if kind == "int4" else path
         self.command = [program, "bench", str(path), "--device", "cuda", *FLAGS[kind], "--no-transfers",
                         "--warm-up", str(WARM_UP_SECONDS * 1e3), "--duration", str(SECONDS)]
+        if measures:
+            cache = str(path.with_suffix(".timings"))
+            first = [*self.command, "--measure-tactics", "--save-timing-cache", cache]
+            subprocess.run(first, check=True, capture_output=True)
+            self.command += ["--measure-tactics", "--load-timing-cache", cache]
         self.least = float("inf")
 
     def measure(self):
@@ -163,7 +168,7 @@ class Torch:
 def measured(title, options, folder):
     name, _, batch = title.partition(":")
     batch = int(batch or 1)
-    engine = Engine(options.program, exported(name, batch, options.type, folder), options.type)
+    engine = Engine(options.program, exported(name, batch, options.type, folder), options.type, options.measure)
     sides = [("torch", Torch(name, batch, False, options.type))]
     if title in options.compile:
         sides.append(("torch.compile", Torch(name, batch, True, options.type)))
@@ -178,6 +183,7 @@ def main():
     parser.add_argument("program")
     parser.add_argument("--models", nargs="*", default=[*IMAGES, *OTHERS])
     parser.add_argument("--compile", nargs="*", default=[])
+    parser.add_argument("--measure", action="store_true")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--type", choices=FLAGS, default="float16")
     parser.add_argument("--folder", type=pathlib.Path)

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -48,6 +49,8 @@ class Implementation {
   virtual std::vector<std::string> variants(const Layer&) const { return {""}; }
   // True if another implementation should be preferred when tactics are not measured.
   virtual bool yields(const Layer&) const { return false; }
+  // A reason why it computes nothing, with what would help; empty: nothing is missing.
+  virtual std::string missing() const { return {}; }
   // Makes the kernel for a layer whose descs have the strides of that layout where they are not constant. Returns null
   // if it cannot compute the layer in this variant.
   virtual std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const = 0;

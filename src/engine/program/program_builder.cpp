@@ -235,8 +235,9 @@ ProgramBuilder::Choice ProgramBuilder::choose(Layer& layer, size_t device) {
 void ProgramBuilder::require_replayed(const Layer& layer) const {
   const std::string_view replayed = tactics_.front().replayed(layer);
   if (!replayed.empty() && replayed != kReferenceTactic && replayed != kPartTactic) {
-    fail(ErrorCode::usage, "the tactic `{}` cannot compute the layer `{}`", printable(replayed),
-         printable(layer_name(model_, layer.node)));
+    const std::string missing = tactics_.front().missing(replayed);
+    fail(ErrorCode::usage, "the tactic `{}` cannot compute the layer `{}`{}{}", printable(replayed),
+         printable(layer_name(model_, layer.node)), missing.empty() ? "" : ": ", missing);
   }
 }
 

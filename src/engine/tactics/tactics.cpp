@@ -98,6 +98,12 @@ std::string_view TacticSelector::replayed(const Layer& layer) const {
   return found == options_.replayed.end() ? std::string_view() : found->second;
 }
 
+std::string TacticSelector::missing(std::string_view tactic) const {
+  const auto is_it = [&](const Implementation* each) { return tactic.substr(0, tactic.find(':')) == each->name(); };
+  const auto found = std::ranges::find_if(device_.implementations(), is_it);
+  return found == device_.implementations().end() ? "" : (*found)->missing();
+}
+
 bool TacticSelector::is_excluded(const Layer& layer, std::string_view tactic) const {
   if (!replayed(layer).empty()) return false;
   const std::string_view family = tactic.substr(0, tactic.find(':'));

@@ -49,6 +49,8 @@ class TacticSelector {
   Choice choose(const Layer& layer) const;
   // The tactic that a replay prescribes; empty: none.
   std::string_view replayed(const Layer& layer) const;
+  // A reason why the family of a tactic computes nothing; empty: nothing is missing.
+  std::string missing(std::string_view tactic) const;
 
  private:
   std::vector<std::string> variants(const Implementation& implementation, const Layer& layer) const;

@@ -70,7 +70,9 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
 
 Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
                    uint64_t era)
-    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kSmallPart))), era_(era) {
+    : ranks_(std::move(members)),
+      part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kSmallPart))),
+      era_(era) {
   const uint64_t others = cards.size() - 1;
   const uint64_t signs = 2 * cards.size() * kBlocksOfExchange;
   const uint64_t words = kSignsBegin + 2 * signs + kTrialWords;  // and the addresses of parts

@@ -3,6 +3,8 @@
 #include <array>
 #include <bit>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
 #include "engine/device/kernel.h"
@@ -34,6 +36,14 @@ struct MappedOperand {
   TensorMap map;
 };
 
+// Work of a library, in the place of a kernel.
+class ForeignLaunch {
+ public:
+  virtual ~ForeignLaunch() = default;
+  // Adds the work to the stream, which may be captured, on a thread whose context is the card's.
+  virtual void add(Stream stream, std::span<const uint64_t> addresses) const = 0;
+};
+
 // One kernel and what it is given: its text's `struct Params { Map maps[...]; void* at[...]; int n[...]; }`.
 struct Launch {
   std::shared_ptr<const Program> program;
@@ -44,6 +54,7 @@ struct Launch {
   std::vector<MappedOperand> maps;
   std::vector<Pointer> pointers;
   std::vector<int32_t> numbers;
+  std::shared_ptr<const ForeignLaunch> foreign = nullptr;  // is given the pointers alone; then there is no program
 
   void add(int64_t number) { numbers.push_back(static_cast<int32_t>(number)); }
   void add(float number) { numbers.push_back(std::bit_cast<int32_t>(number)); }

@@ -251,6 +251,11 @@ class CardQueue final : public LaunchQueue {
   }
 
   void launch(const Launch& launch, const std::vector<std::byte>& parameters, Stream stream) const {
+    if (launch.foreign) {
+      std::vector<uint64_t> addresses(launch.pointers.size());
+      std::memcpy(addresses.data(), parameters.data(), addresses.size() * sizeof(uint64_t));
+      return launch.foreign->add(stream, addresses);
+    }
     LaunchAttribute begins_early{.id = kProgrammaticSerialization, .value = {.number = 1}};
     constexpr int kProgrammatic = 90;
     const bool is_early = launch.begins_early && card_->capability() >= kProgrammatic;

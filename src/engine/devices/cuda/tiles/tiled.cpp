@@ -20,13 +20,6 @@ std::string name_of(const TileShape& shape) {
   return fmt::format("{}{}x{}/{}", products, shape.rows, shape.columns, shape.splits);
 }
 
-// Three products err by 2^-22 each: sums of many are off by more than that anyway.
-FloatProducts permitted(const Layer& layer, const TileProduct& product) {
-  constexpr int64_t kDeep = 64;
-  if (layer.permits_tf32) return FloatProducts::tf32;
-  return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
-}
-
 // A way to make pixels with few channels longer, so that they lie in packs.
 struct Spreading {
   int64_t fold = 1;
@@ -118,6 +111,13 @@ bool is_pointwise(const ConvGeometry& g) {
 }
 
 }  // namespace
+
+// Three products err by 2^-22 each: sums of many are off by more than that anyway.
+FloatProducts permitted(const Layer& layer, const TileProduct& product) {
+  constexpr int64_t kDeep = 64;
+  if (layer.permits_tf32) return FloatProducts::tf32;
+  return layer.is_strict || product.codes || product.depth < kDeep ? FloatProducts::exact : FloatProducts::nearly_exact;
+}
 
 int64_t padded_depth(int64_t depth, tensor::DType dtype) {
   const int64_t pack = 128 / tensor::bit_width(dtype);

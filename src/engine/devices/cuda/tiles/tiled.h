@@ -6,11 +6,15 @@
 
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/tiles/tile_product.h"
+#include "engine/devices/cuda/tiles/tile_shapes.h"
 #include "engine/layers/convolution.h"
 #include "engine/layers/product.h"
 #include "engine/weights/packed_weights.h"
 
 namespace assay::engine::cuda {
+
+// The way in which the layer's floats may be multiplied.
+FloatProducts permitted(const Layer& layer, const TileProduct& product);
 
 // An element of constants by what it stands for in a product.
 struct WeightPlace {
