@@ -57,7 +57,6 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
   writer.constant("kReduction", reduction);
   writer.constant("kEach", each);
   writer.constant("kAtOnce", 4);
-  writer.constant("kReads", count * tensor::bit_width(dtype) / 8 > static_cast<int64_t>(Exchange::kSmallPart) ? 1 : 0);
   writer.constant("kFirstInbox", kFirstInbox);
   writer.constant("kSignsBegin", kSignsBegin);
   writer.constant("kMostBlocks", kBlocksOfExchange);
@@ -70,12 +69,9 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
 
 Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
                    uint64_t era)
-    : ranks_(std::move(members)),
-      part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kSmallPart))),
-      era_(era) {
+    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::max(part_bytes, kLeastPart))), era_(era) {
   const uint64_t others = cards.size() - 1;
-  const uint64_t signs = 2 * cards.size() * kBlocksOfExchange;
-  const uint64_t words = kSignsBegin + 2 * signs + kTrialWords;  // and the addresses of parts
+  const uint64_t words = kSignsBegin + 2 * cards.size() * kBlocksOfExchange + kTrialWords;
   for (const Card* const card : cards) {
     members_.push_back({card->shared_from_this(), card->allocate(2 * others * part_bytes_),
                         words_on(*card, words * sizeof(uint64_t))});
@@ -99,7 +95,7 @@ bool Exchange::can_serve(std::span<const Card* const> cards) {
 }
 
 bool Exchange::takes(uint64_t part_bytes) const {
-  return (part_bytes <= part_bytes_ || part_bytes > kSmallPart) && collectives_.size() < kMostCollectives;
+  return part_bytes <= part_bytes_ && collectives_.size() < kMostCollectives;
 }
 
 // Words: that the run has failed, then that members have left, then what their kernels have met.

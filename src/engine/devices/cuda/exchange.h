@@ -14,12 +14,11 @@ namespace assay::engine::cuda {
 // the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
-  // Bytes of parts that each rank sends to all others. Larger ones are read, by one of two ranks within an exchange, by
-  // more of them outside, in shares.
-  static constexpr uint64_t kSmallPart = 512 << 10;
-  static bool suits(int64_t ranks, uint64_t part_bytes) { return ranks == 2 || part_bytes <= kSmallPart; }
+  // Bytes of parts that are worth it: each rank sends all of its part to all others. Larger ones are read instead, of
+  // more than two ranks in shares.
+  static constexpr uint64_t kMostPart = 512 << 10;
 
-  // For small parts of at least so many bytes, and all large ones, until the era ends.
+  // For parts of at least so many bytes, until the era ends.
   Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes, uint64_t era);
   ~Exchange() override;
   Exchange(const Exchange&) = delete;

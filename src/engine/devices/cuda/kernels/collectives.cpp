@@ -205,7 +205,7 @@ class CollectiveCall final : public Call {
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       const std::vector<const Card*> cards = cards_of(parts);
-      const bool is_large = work_->in.size_bytes() > Exchange::kSmallPart;
+      const bool is_large = work_->in.size_bytes() > Exchange::kMostPart;
       is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
       if (made || members.front() != ranks.rank()) return;
@@ -259,7 +259,7 @@ class CollectiveCall final : public Call {
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
   bool shares_sum(const ops::Collective& collective) const {
     const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
-    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kSmallPart;
+    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPart;
   }
 
   // The shares of all ranks begin at multiples of what a kernel's thread takes at once.
@@ -363,7 +363,7 @@ class Collectives final : public Operation {
       if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
         return {};
       work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
-      if (operation != "reduce_scatter" && Exchange::suits(work.ranks, in.size_bytes())) {
+      if (operation != "reduce_scatter" && in.size_bytes() <= Exchange::kMostPart) {
         work.waiting = make_exchange_launch(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
       }
     }

@@ -319,7 +319,9 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
   const double join = shape.splits > 1 ? 1400 + 150 * shape.splits : 0;
   const double each = multiply + 0.15 * results / shape.splits + join;
   const bool is_alone = blocks <= processors;  // on its processor
-  return kStart + (is_alone ? turns * each : kLate + turns * each * (turns > 4 ? 4 : 1.7));
+  if (is_alone) return kStart + turns * each;
+  const double crowded = turns > 4 ? 4 : turns > 2 ? 1.9 : 1.7;  // times as long, beside other blocks
+  return kStart + kLate + turns * each * crowded;
 }
 
 }  // namespace
