@@ -11,11 +11,12 @@
 
 namespace assay::results {
 
-// The best that the machine reaches, measured with the threads that are used.
+// The best that the machine reaches, measured with the threads that are used, or a device besides its processor.
 struct MachineRoof {
   unsigned threads = 0;
-  double flops_per_second = 0;  // float32, multiply and add counted apart
-  double bytes_per_second = 0;  // of memory, read and written
+  std::string type = "float32";  // in which products are computed
+  double flops_per_second = 0;   // multiply and add counted apart
+  double bytes_per_second = 0;   // of memory, read and written
 };
 
 // One layer of a backend. Times are in seconds.
@@ -37,6 +38,7 @@ struct ProfiledBackend {
   std::string failure;  // reason why nothing was measured
   uint64_t runs = 0;
   double run_seconds = 0;                                  // median of whole runs, with the cost of measuring layers
+  std::optional<MachineRoof> roof;                         // of the device that computes; nullopt: the machine's
   bool is_added = false;                                   // seconds of layers on a device are what each adds to a run
   std::vector<ProfiledLayer> layers;                       // in the order of execution
   std::vector<std::pair<std::string, uint64_t>> counters;  // of the processor, for each run

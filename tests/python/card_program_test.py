@@ -106,7 +106,13 @@ def test_profile_tells_what_layers_add_to_a_run():
         side = json.load(file)["backends"][0]
     layers = {layer["name"]: layer["seconds"] for layer in side["layers"]}
     assert side["added"] and sum(layers.values()) > 0, side
+    roof = side["roof"]
+    assert roof["type"] == "float32" and roof["flops_per_second"] > 0 and roof["bytes_per_second"] > 0, roof
+    assert "The device of the engine reaches at best" in text and "products of float32" in text, text
     assert "added" not in assay("profile", "net.onnx", "--device", "cuda", "--iterations", "2", "--json", "-")
+    halves = assay("profile", "net.onnx", "--device", "cuda", "--fp16", "--iterations", "2")
+    assert "products of float16" in halves, halves
+    assert "The device of" not in assay("profile", "net.onnx", "--iterations", "2")
     text = assay("profile", "net.onnx", "--marginal", expected=3)
     assert "only the engine on a card can tell what layers add to a run" in text, text
 

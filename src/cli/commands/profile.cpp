@@ -58,6 +58,8 @@ void save(const Arguments& arguments, std::string_view option, const std::string
 void print_backend(const results::ProfiledBackend& backend, Log& log) {
   if (!backend.failure.empty()) log.warning(fmt::format("{}: {}", backend.backend, printable(backend.failure)));
   if (backend.layers.empty()) return;
+  if (backend.roof)
+    log.info(fmt::format("The device of {} reaches {}", backend.title, report::roof_text(*backend.roof)));
   log.info(fmt::format("=== {} | {} run(s), median {:.4f} ms{} ===", backend.title, backend.runs,
                        backend.run_seconds * 1e3, backend.is_added ? " | what each layer adds to a run" : ""));
   for (const std::string& line : report::profile_table(backend)) log.info(line);

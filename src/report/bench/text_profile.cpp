@@ -28,6 +28,10 @@ std::string names_text(const std::vector<std::string>& names) {
 }  // namespace
 
 std::string roof_text(const results::MachineRoof& roof) {
+  if (roof.threads == 0) {
+    return fmt::format("at best {:.1f} TFLOP/s in products of {} and {:.1f} GB/s of memory",
+                       roof.flops_per_second * 1e-12, roof.type, roof.bytes_per_second * 1e-9);
+  }
   return fmt::format(
       "at best {:.1f} GFLOP/s in float32 and {:.1f} GB/s of memory with {} thread(s); what is in caches is faster",
       roof.flops_per_second * 1e-9, roof.bytes_per_second * 1e-9, roof.threads);

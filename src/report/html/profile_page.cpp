@@ -21,6 +21,7 @@ void add_backend(SimplePage& page, const results::ProfiledBackend& backend) {
   if (backend.layers.empty()) return;
   page.paragraph(fmt::format("{} run(s), median {:.4f} ms{}", backend.runs, backend.run_seconds * 1e3,
                              backend.is_added ? "; each layer's time is what it adds to a run" : ""));
+  if (backend.roof) page.paragraph("The device reaches " + roof_text(*backend.roof) + ".");
   for (const auto& [name, count] : backend.counters) page.paragraph(fmt::format("{}: {} in a run", name, count));
   std::vector<std::vector<std::string>> rows;
   std::vector<double> shares;

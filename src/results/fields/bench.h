@@ -188,6 +188,7 @@ struct Fields<ProfiledBackend> {
     v.some("failure", backend.failure);
     v("runs", backend.runs);
     v("run_seconds", backend.run_seconds);
+    v.some("roof", backend.roof);
     v.some("added", backend.is_added);
     v("counters", backend.counters);
     v("layers", backend.layers);
@@ -205,7 +206,8 @@ struct Fields<LayerGroup> {
 template <>
 struct Fields<MachineRoof> {
   static void of(auto& v, auto& roof) {
-    v("threads", roof.threads);
+    v.some("threads", roof.threads);
+    v("type", roof.type);
     v("flops_per_second", roof.flops_per_second);
     v("bytes_per_second", roof.bytes_per_second);
   }

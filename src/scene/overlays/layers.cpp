@@ -62,8 +62,9 @@ Overlay profile_overlay(const results::ProfileReport& report, const SceneNames& 
   overlay.title = "time by layer";
   overlay.fields = {{"time", "ms", "log", "median time of the layer, in equal parts for its nodes"},
                     {"share", "", "linear", "share of the time of all layers"}};
-  overlay.numbers = {{"flops_per_second", report.roof.flops_per_second},
-                     {"bytes_per_second", report.roof.bytes_per_second}};
+  const auto on_device = std::ranges::find_if(report.backends, [](const auto& side) { return side.roof.has_value(); });
+  const results::MachineRoof& roof = on_device == report.backends.end() ? report.roof : *on_device->roof;
+  overlay.numbers = {{"flops_per_second", roof.flops_per_second}, {"bytes_per_second", roof.bytes_per_second}};
   for (const results::ProfiledBackend& backend : report.backends) {
     Lane lane;
     lane.side = backend.backend;

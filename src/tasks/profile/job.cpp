@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include "analysis/machine_roof.h"
@@ -9,6 +10,7 @@
 #include "exec/tapped_values.h"
 #include "tasks/profile.h"
 #include "tasks/profile/counters.h"
+#include "tasks/profile/device_roof.h"
 #include "tasks/profile/layers.h"
 #include "tasks/run/describe.h"
 #include "tasks/threads.h"
@@ -115,6 +117,8 @@ class ProfileJob {
     subject.session = is_plan_ ? backend->open_plan(request_.model.path, request_.session, told)
                                : backend->prepare(loaded_->model, request_.session, told);
     tell_findings(told, observer_);
+    if (backend->name() == exec::plan_builder()->name())
+      report_.backends[side].roof = measure_device_roof(*backend, request_.session, weights_type());
     subject.execution =
         subject.session->make_execution({.threads = 0, .profiles = true, .times_additions = request_.is_marginal});
     report_.backends[side].is_added = subject.execution->times_additions();
@@ -123,6 +127,18 @@ class ProfileJob {
     }
     for (const exec::Port& output : subject.session->signature().outputs) subject.outputs.push_back(output.name);
     return subject;
+  }
+
+  // The type in which the model has most of its weights.
+  tensor::DType weights_type() const {
+    std::map<tensor::DType, uint64_t> elements = {{tensor::DType::float32, 1}};
+    const ir::Model& model = loaded_->model;
+    for (const ir::ValueId id : model[model.main_graph()].initializers) {
+      const tensor::Tensor& tensor = model[model[id].constant].tensor;
+      const bool is_short = tensor.dtype() == tensor::DType::float16 || tensor.dtype() == tensor::DType::bfloat16;
+      elements[is_short ? tensor.dtype() : tensor::DType::float32] += tensor.count();
+    }
+    return std::ranges::max_element(elements, {}, [](const auto& of) { return of.second; })->first;
   }
 
   void run(Subject& subject) {
@@ -153,7 +169,7 @@ class ProfileJob {
     side.run_seconds = subject.seconds[subject.seconds.size() / 2];
     side.counters = std::move(subject.counters);
     for (auto& [name, count] : side.counters) count /= side.runs;
-    side.layers = merge_runs(subject.runs, work_, report_.roof);
+    side.layers = merge_runs(subject.runs, work_, side.roof.value_or(report_.roof));
     if (side.layers.empty()) side.failure = "it cannot tell the times of its layers";
   }
 

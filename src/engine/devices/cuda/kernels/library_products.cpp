@@ -4,7 +4,6 @@
 #include <cmath>
 #include <limits>
 #include <mutex>
-#include <random>
 #include <set>
 
 #include "engine/devices/cuda/cublaslt/matrix_product.h"
@@ -13,6 +12,7 @@
 #include "engine/devices/cuda/tiles/float_products.h"
 #include "engine/layers/followers.h"
 #include "engine/layers/form.h"
+#include "tensor/ordinary_numbers.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -160,27 +160,16 @@ class LibraryKernel final : public Kernel {
   std::unique_ptr<Kernel> own_;
 };
 
-// Memory of the card with numbers from 1/4 to 1 of either sign.
+// Memory of the card with ordinary numbers.
 class Numbers {
  public:
-  Numbers(const Card& card, tensor::DType type) : card_(card), bytes_(tensor::bit_width(type) / 8) {
-    const auto [exponent, shift] = type == tensor::DType::float16    ? std::pair(13U, 10)
-                                   : type == tensor::DType::bfloat16 ? std::pair(125U, 7)
-                                                                     : std::pair(125U, 23);
-    std::mt19937 draw(1);  // NOLINT(cert-msc51-cpp): the same ones each time
-    for (size_t i = 0; i < kCount; ++i) {
-      const uint32_t drawn = static_cast<uint32_t>(draw());
-      const uint32_t bits =
-          (drawn & 1) << (bytes_ * 8 - 1) | (exponent + (drawn >> 1 & 1)) << shift | (drawn >> 2 & ((1U << shift) - 1));
-      pattern_.insert(pattern_.end(), reinterpret_cast<const std::byte*>(&bits),
-                      reinterpret_cast<const std::byte*>(&bits) + bytes_);
-    }
-  }
+  Numbers(const Card& card, tensor::DType type)
+      : card_(card), bytes_(tensor::bit_width(type) / 8), pattern_(tensor::ordinary_numbers(type, {kCount})) {}
   Buffer get(uint64_t elements) const {
     const Buffer made = card_.allocate(elements * bytes_);
-    const uint64_t first = std::min<uint64_t>(made.bytes, pattern_.size());
+    const uint64_t first = std::min<uint64_t>(made.bytes, pattern_.size_bytes());
     const Api& api = card_.api();
-    card_.driver().check(api.upload(made.first.value, pattern_.data(), first, nullptr), "a filling");
+    card_.driver().check(api.upload(made.first.value, pattern_.bytes().data(), first, nullptr), "a filling");
     for (uint64_t done = first; done < made.bytes;) {
       const uint64_t more = std::min(done, made.bytes - done);
       card_.driver().check(api.copy(made.first.value + done, made.first.value, more, nullptr), "a filling");
@@ -191,10 +180,10 @@ class Numbers {
   }
 
  private:
-  static constexpr size_t kCount = 262139;  // a prime number, so that rows differ
+  static constexpr int64_t kCount = 262139;  // a prime number, so that rows differ
   const Card& card_;
   uint64_t bytes_;
-  std::vector<std::byte> pattern_;
+  tensor::Tensor pattern_;
 };
 
 // Elements from the first to the last one, gaps included; at least one.
