@@ -8,7 +8,8 @@ ASSAY is the program. Each round measures both sides in turn; the ratio is that 
 engine is faster. PyTorch runs in a CUDA graph: as it is, and for the names of --compile as
 torch.compile(mode="max-autotune") makes it, which takes minutes. --type: float16, with inputs and outputs of it, tf32 or
 float32, of both sides; int4: weights of four bits in blocks of 32, beside PyTorch's own products of such weights.
---measure: the engine's tactics are measured, those of cuBLASLt among them, once for all rounds. --folder keeps the models, and takes those that are there. Needs torch, torchvision and onnx.
+--measure: the engine's tactics are measured, those of cuBLASLt among them, once for all rounds. --folder keeps the models,
+and takes those that are there. Needs torch, torchvision and onnx.
 """
 
 import argparse

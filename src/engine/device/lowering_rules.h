@@ -14,8 +14,8 @@ struct LoweringRules {
   // Types of its arithmetic. A model's other floats are widened to float32, and a permission to compute in them has no
   // effect.
   std::vector<tensor::DType> computes = {tensor::DType::float32, tensor::DType::bfloat16};
-  // Recurrences, samples of pictures, and products that are neither of matrices nor convolutions have no kernels of
-  // bfloat16: a permission leaves them in float32.
+  // Recurrences, samples of pictures, products that are neither of matrices nor convolutions, and those of ONNX
+  // Runtime's own operators have no kernels of bfloat16: a permission leaves them in float32.
   bool has_wide_kinds = false;
   size_t most_nodes = 24;               // of a layer
   size_t most_chain_values = 23;        // of elementwise nodes in a layer: results, and operands from elsewhere

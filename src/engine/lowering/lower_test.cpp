@@ -242,6 +242,28 @@ TEST(Lower, operators_without_narrow_kernels_stay_float32) {
   EXPECT_GT(casts("Resize<mode = \"nearest\">(x, , s)", true), 0);
 }
 
+TEST(Lower, products_of_onnx_runtime_stay_float32_where_no_kernel_is_narrow) {
+  const auto casts = [](const char* body, bool has_wide_kinds) {
+    ir::Model model = parsed(std::string("<ir_version: 8, opset_import: [\"\" : 22, \"com.microsoft\" : 1]>\n") + body);
+    ir::Rewriter rewriter(model);
+    lower(model, rewriter, {.bfloat16 = true, .rules = {.has_wide_kinds = has_wide_kinds}});
+    std::vector<std::string> ops = ops_of(model);
+    return std::ranges::count_if(ops, [](const std::string& name) { return name.find("Cast") != std::string::npos; });
+  };
+  const char* const codes =
+      "g (float[4,32] x) => (float[4,2] y) <uint8[2,1,16] w = "
+      "{1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,1,2,3,4,5,6,7,8,9,"
+      "10,11,12,13,14,15,16}, float[2] s = {0.5, 0.25}> "
+      "{ y = com.microsoft.MatMulNBits<K = 32, N = 2, bits = 4, block_size = 32>(x, w, s) }";
+  const char* const heads =
+      "g (float[1,8,32] q, float[1,8,32] k, float[1,8,32] v) => (float[1,8,32] y) { "
+      "y = com.microsoft.MultiHeadAttention<num_heads = 4>(q, k, v) }";
+  EXPECT_EQ(casts(codes, true), 0);
+  EXPECT_EQ(casts(codes, false), 0);  // on every device
+  EXPECT_EQ(casts(heads, true), 0);
+  EXPECT_GT(casts(heads, false), 0);
+}
+
 const LoweringRules kOnlyFloat32 = {.computes = {tensor::DType::float32}};
 
 TEST(Lower, products_of_float16_are_joined_where_a_device_multiplies_it) {

@@ -9,6 +9,7 @@
 #include "engine/lowering/round_weights.h"
 #include "engine/lowering/wide_halves.h"
 #include "ir/walk.h"
+#include "ops/operator.h"
 #include "ops/traits.h"
 #include "passes/opset/opset_options.h"
 #include "passes/pipelines.h"
@@ -56,12 +57,23 @@ void raise_opset(ir::Model& model, ir::Rewriter& rewriter, int64_t version) {
 bool is_of_wide_kind(const ir::Model& model, ir::NodeId id) {
   const ir::Node& node = model[id];
   const ops::Traits& traits = ops::traits(model, id);
-  const bool is_product = traits.is(ops::Nature::product) && traits.product == ops::ProductKind::other;
-  const bool is_sampled = traits.is(ops::Nature::sampling), is_resized = is_sampled && !traits.sizes.is_empty();
-  if (!model.text(node.domain).empty() || !(is_product || is_sampled || traits.is(ops::Nature::recurrence)))
-    return false;
+  const bool is_product = traits.is(ops::Nature::product), is_sampled = traits.is(ops::Nature::sampling);
+  if (model.text(node.domain) == ops::kMicrosoft) return is_product;
+  if (!model.text(node.domain).empty()) return false;
+  const bool is_resized = is_sampled && !traits.sizes.is_empty();
+  const bool is_other_product = is_product && traits.product == ops::ProductKind::other;
+  if (!is_other_product && !is_sampled && !traits.is(ops::Nature::recurrence)) return false;
   const ir::Attribute* const mode = is_resized ? model.find_attribute(node, "mode") : nullptr;
   return !is_resized || (mode != nullptr && model.text(mode->string()) != "nearest");
+}
+
+// True for a product of ONNX Runtime's by constant codes, which no device has a kernel of bfloat16 for.
+bool multiplies_codes(const ir::Model& model, ir::NodeId id) {
+  const ir::Node& node = model[id];
+  if (model.text(node.domain) != ops::kMicrosoft || !ops::traits(model, id).is(ops::Nature::product)) return false;
+  if (node.operands.size() < 2 || !node.operands[1].value.valid()) return false;
+  const ir::TensorId codes = model[node.operands[1].value].constant;
+  return codes.valid() && tensor::is_integer(model[codes].tensor.dtype());
 }
 
 }  // namespace
@@ -110,6 +122,10 @@ void NarrowLayers::store_bfloat16(ir::Model& model, ir::Rewriter& rewriter) cons
   if (!multiplies) widen_halves(model, rewriter, DType::bfloat16, true);
 }
 
+bool NarrowLayers::is_wide(const ir::Model& model, ir::NodeId node) const {
+  return multiplies_codes(model, node) || (precision_.rules.has_wide_kinds && is_of_wide_kind(model, node));
+}
+
 convert::HalfOptions NarrowLayers::options(const ir::Model& model, DType half) const {
   convert::HalfOptions options;
   options.half = half;
@@ -120,7 +136,7 @@ convert::HalfOptions NarrowLayers::options(const ir::Model& model, DType half) c
       options.forced_nodes.insert(node);
     } else if (!is_permitted(half) || is_one_of(float32_) || is_one_of(float16_) || is_one_of(bfloat16_)) {
       options.choice.kept.emplace(node, "it has another type");
-    } else if (half == DType::bfloat16 && precision_.rules.has_wide_kinds && is_of_wide_kind(model, node)) {
+    } else if (half == DType::bfloat16 && is_wide(model, node)) {
       options.choice.kept.emplace(node, "no kernel computes it in 16 bits");
     }
   }

@@ -49,6 +49,7 @@ class NarrowLayers {
     return half == tensor::DType::float16 ? float16_ : bfloat16_;
   }
   bool is_permitted(tensor::DType half) const;
+  bool is_wide(const ir::Model& model, ir::NodeId node) const;
   convert::HalfOptions options(const ir::Model& model, tensor::DType half) const;
   void convert(ir::Model& model, ir::Rewriter& rewriter, tensor::DType half) const;
 

@@ -21,8 +21,8 @@ int number_of(tensor::DType type) {
 
 }  // namespace
 
-MatrixProduct::MatrixProduct(const Library& library, Handle handle, const Problem& problem)
-    : library_(library), handle_(handle), problem_(problem) {
+MatrixProduct::MatrixProduct(const Library& library, std::shared_ptr<HandleOpaque> handle, const Problem& problem)
+    : library_(library), handle_(std::move(handle)), problem_(problem) {
   const Api& api = library_.api();
   const bool is_tf32 = problem_.type == tensor::DType::float32;
   Desc desc = nullptr;
@@ -78,17 +78,17 @@ bool MatrixProduct::choose(size_t choice) {
   if (problem_.has_bias) set(kBiasPointer, kAlignment);
   std::vector<Heuristic> found(choice + 1);
   int count = 0;
-  const Status status = api.heuristics(handle_, desc_.get(), right_, left_, out_, out_, created,
+  const Status status = api.heuristics(handle_.get(), desc_.get(), right_, left_, out_, out_, created,
                                        static_cast<int>(found.size()), found.data(), &count);
   if (status != 0 || count < static_cast<int>(found.size()) || found.back().state != 0) return false;
   chosen_ = found.back();
   return true;
 }
 
-std::shared_ptr<const MatrixProduct> MatrixProduct::make(const Library& library, Handle handle, const Problem& problem,
-                                                         size_t choice) {
+std::shared_ptr<const MatrixProduct> MatrixProduct::make(const Library& library, std::shared_ptr<HandleOpaque> handle,
+                                                         const Problem& problem, size_t choice) {
   const ForeignCode code("cuBLASLt");
-  std::shared_ptr<MatrixProduct> made(new MatrixProduct(library, handle, problem));
+  std::shared_ptr<MatrixProduct> made(new MatrixProduct(library, std::move(handle), problem));
   return made->choose(choice) ? made : nullptr;
 }
 
@@ -98,8 +98,8 @@ void MatrixProduct::add(Stream stream, std::span<const uint64_t> addresses) cons
   if (problem_.has_bias) set(kBiasPointer, addresses[kBias]);
   const float one = 1, kept = problem_.has_added ? 1 : 0;
   library_.check(
-      library_.api().multiply(handle_, desc_.get(), &one, addresses[kRight], right_, addresses[kLeft], left_, &kept,
-                              addresses[problem_.has_added ? kAdded : kOut], out_, addresses[kOut], out_,
+      library_.api().multiply(handle_.get(), desc_.get(), &one, addresses[kRight], right_, addresses[kLeft], left_,
+                              &kept, addresses[problem_.has_added ? kAdded : kOut], out_, addresses[kOut], out_,
                               &chosen_.algorithm, addresses[kWorkspace], chosen_.workspace_bytes, stream),
       "a product");
 }

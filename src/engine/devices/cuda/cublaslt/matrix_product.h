@@ -32,25 +32,25 @@ struct Problem {
 // The library's objects for a problem, with one of its algorithms that sum up in one order, in float32.
 class MatrixProduct final : public ForeignLaunch {
  public:
-  enum Place : uint8_t { kLeft, kRight, kOut, kAdded, kBias, kWorkspace, kPlaces };
+  enum Place : uint8_t { kLeft, kRight, kOut, kAdded, kBias, kWorkspace };
 
   // Null: the library has no such algorithm. `choice`: 0 is the one that it thinks best.
-  static std::shared_ptr<const MatrixProduct> make(const Library& library, Handle handle, const Problem& problem,
-                                                   size_t choice);
+  static std::shared_ptr<const MatrixProduct> make(const Library& library, std::shared_ptr<HandleOpaque> handle,
+                                                   const Problem& problem, size_t choice);
   uint64_t workspace_bytes() const { return chosen_.workspace_bytes; }
   // Addresses are multiples of kAlignment.
   static constexpr uint64_t kAlignment = 16;
   void add(Stream stream, std::span<const uint64_t> addresses) const override;
 
  private:
-  MatrixProduct(const Library& library, Handle handle, const Problem& problem);
+  MatrixProduct(const Library& library, std::shared_ptr<HandleOpaque> handle, const Problem& problem);
   bool choose(size_t choice);
   Layout layout(int64_t rows, int64_t columns, int64_t row, int64_t item);
   template <typename Value>
   void set(int attribute, const Value& value) const;
 
   const Library& library_;
-  Handle handle_;
+  std::shared_ptr<HandleOpaque> handle_;
   Problem problem_;
   std::shared_ptr<DescOpaque> desc_;
   std::vector<std::shared_ptr<LayoutOpaque>> layouts_;

@@ -211,13 +211,6 @@ template <typename Kind>
 class LibraryProducts final : public Kind {
  public:
   using Kind::Kind;
-  ~LibraryProducts() override {
-    if (handle_ == nullptr) return;
-    this->programs().card().enter();
-    library_->api().destroy(handle_);
-  }
-  LibraryProducts(const LibraryProducts&) = delete;
-  LibraryProducts& operator=(const LibraryProducts&) = delete;
 
   std::string_view name() const override { return "product.cublaslt"; }
   bool yields(const Layer&) const override { return true; }
@@ -246,12 +239,18 @@ class LibraryProducts final : public Kind {
   // False: there is no such library.
   bool open() const {
     const std::scoped_lock lock(mutex_);
-    if (handle_ != nullptr) return true;
+    if (handle_) return true;
     std::string reason;
     library_ = cublaslt::Library::find({}, reason);
     if (library_ == nullptr) return false;
-    this->programs().card().enter();
-    library_->check(library_->api().create(&handle_), "its initialisation");
+    const auto card = this->programs().card().shared_from_this();
+    card->enter();
+    cublaslt::Handle made = nullptr;
+    library_->check(library_->api().create(&made), "its initialisation");
+    handle_ = {made, [card, library = library_](cublaslt::Handle handle) {
+                 card->api().context_set(card->context());
+                 library->api().destroy(handle);
+               }};
     return true;
   }
 
@@ -300,7 +299,7 @@ class LibraryProducts final : public Kind {
 
   mutable std::mutex mutex_;
   mutable const cublaslt::Library* library_ = nullptr;
-  mutable cublaslt::Handle handle_ = nullptr;
+  mutable std::shared_ptr<cublaslt::HandleOpaque> handle_;
   mutable std::set<std::string> right_;  // problems that were compared
 };
 
