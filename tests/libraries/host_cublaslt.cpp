@@ -1,5 +1,5 @@
 // Stands in for cuBLASLt where the memory of cards is that of the host. $ASSAY_HOST_CUBLASLT=wrong leaves the last row
-// of a result out; =none knows no algorithm.
+// of a result out; =none knows no algorithm; =refuses makes no product.
 #include <cmath>
 #include <cstdint>
 #include <cstdlib>
@@ -159,6 +159,7 @@ int cublasLtMatmul(void*, const Desc* desc, const float*, const char* at_a, cons
                    const Layout* b, const float* beta, const char* at_c, const Layout*, char* at_d, const Layout* d,
                    const void*, void*, size_t, void* stream) {
   constexpr int kInvalid = 7;
+  if (is("refuses")) return kInvalid;
   for (const char* const at : {at_a, at_b, at_c, static_cast<const char*>(at_d)}) {
     if (reinterpret_cast<uint64_t>(at) % 16 != 0) return kInvalid;
   }

@@ -89,8 +89,10 @@ TEST_F(LibraryProducts, AreRefusedWhereTheyAreWrongOrUnknown) {
   EXPECT_EQ(error_of(product("float16")), "");
   ::setenv("ASSAY_HOST_CUBLASLT", "wrong", 1);
   EXPECT_EQ(error_of(product("float16")), line);
-  ::setenv("ASSAY_HOST_CUBLASLT", "none", 1);
-  EXPECT_EQ(error_of(product("float16")), line);
+  for (const char* const how : {"none", "refuses"}) {
+    ::setenv("ASSAY_HOST_CUBLASLT", how, 1);
+    EXPECT_EQ(error_of(product("float16")), line);
+  }
   ::unsetenv("ASSAY_HOST_CUBLASLT");
   EXPECT_EQ(error_of(product("float")), line);  // exact
   EXPECT_EQ(error_of("g (float16[24,32] x) => (float16[24,40] z) <" + numbers("float16[32,40] w", 32 * 40) +

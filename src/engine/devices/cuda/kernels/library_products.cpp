@@ -6,6 +6,7 @@
 #include <mutex>
 #include <set>
 
+#include "base/error.h"
 #include "engine/devices/cuda/cublaslt/matrix_product.h"
 #include "engine/devices/cuda/launched_call.h"
 #include "engine/devices/cuda/queue.h"
@@ -223,6 +224,16 @@ class LibraryProducts final : public Kind {
   }
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
+    auto made = attempt([&] { return make_checked(layer, variant); });
+    if (auto* const kernel = std::get_if<std::unique_ptr<Kernel>>(&made)) return std::move(*kernel);
+    // A library that refuses, or a card without the memory to compare, is no reason to end a build.
+    const Error& error = std::get<Error>(made);
+    if (error.code() != ErrorCode::backend && error.code() != ErrorCode::limit) throw error;
+    return nullptr;
+  }
+
+ private:
+  std::unique_ptr<Kernel> make_checked(const Layer& layer, std::string_view variant) const {
     auto found = this->find(layer, false);
     const std::optional<Added> added = found ? added_to(layer, found->product.columns) : std::nullopt;
     const std::optional<Problem> problem = added ? problem_of(layer, found->product, *added) : std::nullopt;
@@ -235,7 +246,6 @@ class LibraryProducts final : public Kind {
     return std::make_unique<LibraryKernel>(library_launches(library, found->product, *added), std::move(own));
   }
 
- private:
   // False: there is no such library.
   bool open() const {
     const std::scoped_lock lock(mutex_);
