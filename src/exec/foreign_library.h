@@ -29,6 +29,11 @@ const Library& opened_library(const LibraryKind& kind, const LibrarySearch& sear
 
 // The address of a symbol that every library of the kind has. Error (backend): this one has it not.
 void* find_symbol(const LibraryKind& kind, const SharedLibrary& library, const char* name);
+// Sets a pointer to such a function.
+template <typename Function>
+void load_function(const LibraryKind& kind, const SharedLibrary& library, Function*& function, const char* name) {
+  function = reinterpret_cast<Function*>(find_symbol(kind, library, name));
+}
 
 // Opens the library as above; null with a reason if the library cannot be used.
 template <typename Library>

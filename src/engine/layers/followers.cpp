@@ -4,13 +4,30 @@
 
 namespace assay::engine {
 
-int take_added(const Layer& layer, Chain& chain) {
+namespace {
+
+// Takes the sum of what is given and of an input that suits off the front of a chain; -1: there is none.
+template <typename Suits>
+int take_sum(const Layer& layer, Chain& chain, const Suits& suits) {
   if (chain.steps.empty() || chain.steps[0].op != ElementOp::add || chain.uses(0) != 1) return -1;
   const Chain::Step& sum = chain.steps[0];
   const int input = chain.input_of(sum.a == 0 ? sum.b : sum.a);
-  if (input < 0 || layer.inputs[static_cast<size_t>(input)] != layer.outputs[0]) return -1;
+  if (input < 0 || !suits(layer.inputs[static_cast<size_t>(input)])) return -1;
   chain.drop_first();
   return input;
+}
+
+}  // namespace
+
+int take_added(const Layer& layer, Chain& chain) {
+  return take_sum(layer, chain, [&](const TensorDesc& desc) { return desc == layer.outputs[0]; });
+}
+
+int take_added_row(const Layer& layer, int64_t columns, Chain& chain) {
+  return take_sum(layer, chain, [&](const TensorDesc& desc) {
+    return desc.dtype == layer.outputs[0].dtype && is_dense(desc) && !desc.dims.empty() &&
+           desc.dims.back() == columns && desc.count() == columns;
+  });
 }
 
 std::optional<std::array<float, 2>> take_bounds(Chain& chain) {

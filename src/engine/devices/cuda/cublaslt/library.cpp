@@ -11,11 +11,6 @@ namespace {
 
 constexpr size_t kLeastVersion = 120000, kFirstUnknown = 140000;
 
-template <typename Function>
-void load(const SharedLibrary& library, Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(exec::find_symbol(Library::kind(), library, name));
-}
-
 }  // namespace
 
 const exec::LibraryKind& Library::kind() {
@@ -35,11 +30,11 @@ const Library* Library::find(const exec::LibrarySearch& search, std::string& rea
 }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {
-#define ASSAY_LOAD(member, name, ...) load(library_, api_.member, #name);
+#define ASSAY_LOAD(member, name, ...) exec::load_function(kind(), library_, api_.member, #name);
   ASSAY_CUBLASLT_FUNCTIONS(ASSAY_LOAD)
 #undef ASSAY_LOAD
   size_t (*tell_version)() = nullptr;
-  load(library_, tell_version, "cublasLtGetVersion");
+  exec::load_function(kind(), library_, tell_version, "cublasLtGetVersion");
   version_ = tell_version();
   if (version_ >= kLeastVersion && version_ < kFirstUnknown) return;
   fail(ErrorCode::backend, "`{}` is cuBLASLt {}; 12 or 13 is needed", printable(path().string()), version());

@@ -27,20 +27,6 @@ struct Added {
   bool is_relu = false;
 };
 
-// Takes the sum of what is given and of one number for each column off the front of a chain.
-int take_bias(const Layer& layer, int64_t columns, Chain& chain) {
-  if (chain.steps.empty() || chain.steps[0].op != ElementOp::add || chain.uses(0) != 1) return -1;
-  const Chain::Step& sum = chain.steps[0];
-  const int input = chain.input_of(sum.a == 0 ? sum.b : sum.a);
-  if (input < 0) return -1;
-  const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
-  const bool is_row = desc.dtype == layer.outputs[0].dtype && is_dense(desc) && !desc.dims.empty() &&
-                      desc.dims.back() == columns && desc.count() == columns;
-  if (!is_row) return -1;
-  chain.drop_first();
-  return input;
-}
-
 // Nullopt: more follows than the library does.
 std::optional<Added> added_to(const Layer& layer, int64_t columns) {
   const auto* const product = form_as<ProductForm>(layer);
@@ -58,7 +44,7 @@ std::optional<Added> added_to(const Layer& layer, int64_t columns) {
   }
   std::optional<Chain> chain = find_chain(layer, done, layer.result(layer.nodes[done - 1], 0));
   if (!chain) return std::nullopt;
-  if (product != nullptr && added.bias < 0) added.bias = take_bias(layer, columns, *chain);
+  if (product != nullptr && added.bias < 0) added.bias = take_added_row(layer, columns, *chain);
   added.matrix = take_added(layer, *chain);
   if (const auto bounds = take_bounds(*chain)) {
     added.is_relu = (*bounds)[0] == 0 && std::isinf((*bounds)[1]);
@@ -241,7 +227,7 @@ class LibraryProducts final : public Kind {
     if (!problem || variant.size() > 1 || choice > 2 || !open()) return {};
     const std::shared_ptr<const MatrixProduct> library = MatrixProduct::make(*library_, handle_, *problem, choice);
     std::unique_ptr<Kernel> own = library ? Kind::make(layer, "") : nullptr;
-    if (!own || !is_right(layer, *problem, choice, *added, library)) return {};
+    if (!own || !is_right(layer, *problem, choice, *added, library, *found)) return {};
     found = this->find(layer, true);
     return std::make_unique<LibraryKernel>(library_launches(library, found->product, *added), std::move(own));
   }
@@ -266,11 +252,10 @@ class LibraryProducts final : public Kind {
 
   // Compares the library's product with the engine's own, once for each problem.
   bool is_right(const Layer& layer, const Problem& problem, size_t choice, const Added& added,
-                const std::shared_ptr<const MatrixProduct>& library) const {
+                const std::shared_ptr<const MatrixProduct>& library, typename Kind::Found found) const {
     const std::string key = fmt::format("{} {}", choice, layer_key(layer));
     const std::scoped_lock lock(mutex_);
     if (right_.contains(key)) return true;
-    auto found = this->find(layer, false);
     const Card& card = this->programs().card();
     const Numbers numbers(card, problem.type);
     std::vector<Buffer> held;
@@ -279,14 +264,14 @@ class LibraryProducts final : public Kind {
       held.push_back(numbers.get(extent(desc)));
       arguments.inputs.push_back(held.back().first);
     }
-    if (found->product.right.pointer.kind == Pointer::Kind::fixed) {
+    if (found.product.right.pointer.kind == Pointer::Kind::fixed) {
       held.push_back(numbers.get(static_cast<uint64_t>(problem.columns * problem.right.row)));
-      found->product.right.pointer = fixed_pointer(held.back().first);
+      found.product.right.pointer = fixed_pointer(held.back().first);
     }
-    const std::vector<TileShape> shapes = tile_shapes(found->product, permitted(layer, found->product), card);
-    const Launches of_library = library_launches(library, found->product, added);
+    const std::vector<TileShape> shapes = tile_shapes(found.product, permitted(layer, found.product), card);
+    const Launches of_library = library_launches(library, found.product, added);
     const std::optional<Launches> own =
-        tile_launches(this->programs(), found->product, shapes.front(), std::move(found->site));
+        tile_launches(this->programs(), found.product, shapes.front(), std::move(found.site));
     if (!own || !are_alike(result_of(*own, arguments, layer), result_of(of_library, arguments, layer))) return false;
     right_.insert(key);
     return true;

@@ -14,11 +14,6 @@ namespace {
 
 constexpr int kLeastVersion = 21800, kFirstUnknown = 30000;  // 2.18.0, 3.0.0
 
-template <typename Function>
-void load(const SharedLibrary& library, Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(exec::find_symbol(Library::kind(), library, name));
-}
-
 // The number of ncclDataType_t; nullopt: it has none.
 std::optional<int> number_of(tensor::DType dtype) {
   using tensor::DType;
@@ -55,14 +50,14 @@ const Library* Library::find(const exec::LibrarySearch& search, std::string& rea
 }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {
-  load(library_, api_.version, "ncclGetVersion");
-  load(library_, api_.init_all, "ncclCommInitAll");
-  load(library_, api_.destroy, "ncclCommDestroy");
-  load(library_, api_.error_text, "ncclGetErrorString");
-  load(library_, api_.all_reduce, "ncclAllReduce");
-  load(library_, api_.reduce_scatter, "ncclReduceScatter");
-  load(library_, api_.all_gather, "ncclAllGather");
-  load(library_, api_.broadcast, "ncclBroadcast");
+  exec::load_function(kind(), library_, api_.version, "ncclGetVersion");
+  exec::load_function(kind(), library_, api_.init_all, "ncclCommInitAll");
+  exec::load_function(kind(), library_, api_.destroy, "ncclCommDestroy");
+  exec::load_function(kind(), library_, api_.error_text, "ncclGetErrorString");
+  exec::load_function(kind(), library_, api_.all_reduce, "ncclAllReduce");
+  exec::load_function(kind(), library_, api_.reduce_scatter, "ncclReduceScatter");
+  exec::load_function(kind(), library_, api_.all_gather, "ncclAllGather");
+  exec::load_function(kind(), library_, api_.broadcast, "ncclBroadcast");
   check(api_.version(&version_), "its version");
   if (version_ >= kLeastVersion && version_ < kFirstUnknown) return;
   fail(ErrorCode::backend, "`{}` is NCCL {}; from 2.18 on and before 3 is needed", printable(path().string()),

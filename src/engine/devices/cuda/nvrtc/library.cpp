@@ -8,15 +8,6 @@
 #include "exec/foreign_library.h"
 
 namespace assay::engine::cuda::nvrtc {
-namespace {
-
-template <typename Function>
-void load(const SharedLibrary& library, Function*& function, const char* name) {
-  function = reinterpret_cast<Function*>(exec::find_symbol(Library::kind(), library, name));
-}
-
-}  // namespace
-
 const exec::LibraryKind& Library::kind() {
   static const exec::LibraryKind kind = {
       .variable = "ASSAY_NVRTC",
@@ -35,15 +26,15 @@ const Library* Library::find(const exec::LibrarySearch& search, std::string& rea
 }
 
 Library::Library(SharedLibrary library) : library_(std::move(library)) {
-  load(library_, api_.version, "nvrtcVersion");
-  load(library_, api_.create, "nvrtcCreateProgram");
-  load(library_, api_.compile, "nvrtcCompileProgram");
-  load(library_, api_.destroy, "nvrtcDestroyProgram");
-  load(library_, api_.log_bytes, "nvrtcGetProgramLogSize");
-  load(library_, api_.log, "nvrtcGetProgramLog");
-  load(library_, api_.cubin_bytes, "nvrtcGetCUBINSize");
-  load(library_, api_.cubin, "nvrtcGetCUBIN");
-  load(library_, api_.error_text, "nvrtcGetErrorString");
+  exec::load_function(kind(), library_, api_.version, "nvrtcVersion");
+  exec::load_function(kind(), library_, api_.create, "nvrtcCreateProgram");
+  exec::load_function(kind(), library_, api_.compile, "nvrtcCompileProgram");
+  exec::load_function(kind(), library_, api_.destroy, "nvrtcDestroyProgram");
+  exec::load_function(kind(), library_, api_.log_bytes, "nvrtcGetProgramLogSize");
+  exec::load_function(kind(), library_, api_.log, "nvrtcGetProgramLog");
+  exec::load_function(kind(), library_, api_.cubin_bytes, "nvrtcGetCUBINSize");
+  exec::load_function(kind(), library_, api_.cubin, "nvrtcGetCUBIN");
+  exec::load_function(kind(), library_, api_.error_text, "nvrtcGetErrorString");
   check(api_.version(&major_, &minor_), "its version");
 }
 

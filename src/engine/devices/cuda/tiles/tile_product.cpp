@@ -67,20 +67,20 @@ class TileWriter {
 
   Launch spread(Programs& programs) const {
     constexpr unsigned kThreads = 256;
+    const SpreadPixels& picture = *product_.spread;
     KernelWriter writer;
     writer.type("T", product_.type);
-    writer.pointer("kIn", "const T", product_.spread->from);
+    writer.pointer("kIn", "const T", picture.from);
     writer.pointer("kOut", "T", product_.left.pointer);
-    writer.divisor("kLine", product_.spread->spread_width);
-    writer.number("kWidth", product_.spread->width);
-    writer.number("kBefore", product_.spread->before);
-    const SpreadPixels& picture = *product_.spread;
+    writer.divisor("kLine", picture.spread_width);
+    writer.number("kWidth", picture.width);
+    writer.number("kBefore", picture.before);
     writer.number("kChannels", picture.channels);
     writer.number("kPixel", picture.lies_in_planes ? 1 : picture.channels);
     writer.number("kChannel", picture.lies_in_planes ? picture.height * picture.width : 1);
-    writer.number("kHeight", product_.spread->height);
-    writer.divisor("kLines", product_.spread->lines() / product_.spread->batch);
-    writer.constant("kFold", product_.spread->fold);
+    writer.number("kHeight", picture.height);
+    writer.divisor("kLines", picture.lines() / picture.batch);
+    writer.constant("kFold", picture.fold);
     writer.constant("kSpread", product_.pixel);
     const int64_t packs = spread_elements() * bytes_of(product_) / kPackBytes;
     writer.number("kCount", packs);
