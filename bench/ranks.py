@@ -4,9 +4,10 @@
 
 ASSAY is the program. Copies: ResNet-50 with 64 pictures a card, runs in a second of both cards in parts of one card's.
 Tensor parallel: BERT base with a batch of 128, and the decoding step of a model of Llama's shape with 7 B parameters
-(--layers of its 32: all of them are a file of 27 GB), the median time of one card in parts of that of both. Whether the
-ranks' outputs are those of one card within computed tolerances is asked of small models of the same layers, and whether
-runs have the same bits of the measured ones. In float16, inputs and outputs on the cards. Needs two cards.
+(32 layers, or --layers of them, with the same weights, which no cache of a card holds), the median time of one card in
+parts of that of both. Whether the ranks' outputs are those of one card within computed tolerances is asked of small models
+of the same layers, and whether runs have the same bits of the measured ones. In float16, inputs and outputs on the cards.
+Needs two cards.
 """
 
 import argparse
@@ -23,7 +24,8 @@ PAST = 127
 
 
 def decoder(layers, vocabulary=32000):
-    size = llama.Size(layers=layers, width=4096, heads=32, groups=32, inner=11008, past=PAST, vocabulary=vocabulary)
+    size = llama.Size(layers=layers, width=4096, heads=32, groups=32, inner=11008, past=PAST, vocabulary=vocabulary,
+                      own_weights=1)
     return functools.partial(llama.llama, size=size)
 
 
@@ -82,7 +84,7 @@ def main():
     parser.add_argument("--devices", default="cuda:0,cuda:1")
     parser.add_argument("--folder", type=pathlib.Path, default=pathlib.Path("build/bench/ranks"))
     parser.add_argument("--duration", type=float, default=3)
-    parser.add_argument("--layers", type=int, default=8)
+    parser.add_argument("--layers", type=int, default=32)
     options = parser.parse_args()
     options.folder.mkdir(parents=True, exist_ok=True)
     cards = Cards(options.assay.resolve(), options.devices.split(","), options.folder, options.duration)

@@ -17,6 +17,7 @@ class Size:
     inner: int = 2816
     vocabulary: int = 32000
     block: int = 0  # numbers of 4 bits with one scale, for MatMulNBits; 0: float32
+    own_weights: int = 0  # layers with weights of their own, which the others use in turns; 0: all
 
     @property
     def head_width(self) -> int:
@@ -27,6 +28,7 @@ class Llama(Builder):
     def __init__(self, size: Size):
         super().__init__()
         self.size = size
+        self.kept, self.place = {}, (-1, 0)  # weights by layer and by place in it
         self.inputs = [integers("ids", [1, 1])]
         self.outputs = []
         angle = size.past / 10000 ** (np.arange(0, size.head_width, 2, dtype=np.float32) / size.head_width)
@@ -42,8 +44,11 @@ class Llama(Builder):
     def linear(self, x: str, inputs: int, outputs: int) -> str:
         self.giga_macs += inputs * outputs / 1e9
         block = self.size.block
+        self.place = (self.place[0], self.place[1] + 1)
         if block == 0:
-            return self.op("MatMul", [x, self.weight(self.random_weight(inputs, outputs, fan=inputs * 2))])
+            if self.place not in self.kept:
+                self.kept[self.place] = self.weight(self.random_weight(inputs, outputs, fan=inputs * 2))
+            return self.op("MatMul", [x, self.kept[self.place]])
         blocks = inputs // block
         codes = self.random.integers(0, 256, (outputs, blocks, block // 2), np.uint8)
         spread = (inputs * np.square(np.arange(-8, 8)).mean()) ** 0.5
@@ -92,6 +97,7 @@ class Llama(Builder):
 
     def layer(self, x: str, layer: int) -> str:
         size = self.size
+        self.place = (layer % (size.own_weights or size.layers), 0)
         x = self.op("Add", [x, self.attention(self.norm(x), layer)])
         given = self.norm(x)
         gate = self.linear(given, size.width, size.inner)
@@ -105,6 +111,7 @@ def llama(path: str, size: Size = Size()) -> None:
     x = g.op("Gather", [g.weight(g.random_weight(size.vocabulary, size.width, fan=5000)), "ids"])
     for layer in range(size.layers):
         x = g.layer(x, layer)
+    g.place = (size.layers, 0)
     g.linear(g.norm(x), size.width, size.vocabulary)
     g.name_output("y")
     g.save(path, g.inputs, [floats("y", [1, 1, size.vocabulary]), *g.outputs])

@@ -13,8 +13,12 @@ namespace {
 
 constexpr unsigned kThreadsOfExchange = 512;
 constexpr int64_t kBlocksOfExchange = 128;  // at most: all of them must be on the card at once
+constexpr unsigned kThreadsOfMeeting = 32;
+constexpr unsigned kThreadsOfReading = 256;
+constexpr int64_t kBlocksOfReading = 256;  // at most
 constexpr uint64_t kLeastPart = 64 << 10;
-constexpr size_t kSignsBegin = 16;            // words behind the state of a rank
+constexpr size_t kPartsBegin = 2;  // words behind the first of a rank's state
+constexpr size_t kSignsBegin = 32;
 constexpr size_t kTrialWords = 2;             // behind all signs
 constexpr size_t kMostCollectives = 1 << 16;  // that signs tell apart
 
@@ -38,12 +42,8 @@ Buffer words_on(const Card& card, uint64_t bytes) {
   return made;
 }
 
-}  // namespace
-
-Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction) {
-  const int64_t each = 128 / tensor::bit_width(dtype);
-  const int64_t packs = (count + each - 1) / each;
-  const int64_t blocks = std::min((packs + kThreadsOfExchange - 1) / kThreadsOfExchange, kBlocksOfExchange);
+// Names of all that an exchange's kernels are given.
+KernelWriter writer_of_exchange(tensor::DType dtype, int64_t count, int64_t ranks, int64_t blocks) {
   KernelWriter writer;
   writer.type("T", dtype);
   writer.pointer("kOut", "T", output_pointer(0));
@@ -54,22 +54,42 @@ Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t cou
   writer.number("kBlocks", blocks);
   for (const char* const name : {"kOwn", "kIdentity", "kPartBytes", "kMilliseconds"}) writer.number(name, 0);
   writer.constant("kRanks", ranks);
-  writer.constant("kReduction", reduction);
-  writer.constant("kEach", each);
-  writer.constant("kAtOnce", 4);
   writer.constant("kFirstInbox", kFirstInbox);
+  writer.constant("kPartsBegin", kPartsBegin);
   writer.constant("kSignsBegin", kSignsBegin);
   writer.constant("kMostBlocks", kBlocksOfExchange);
   writer.constant("kIsLate", kIsLate);
   writer.constant("kHasLeft", kHasLeft);
   writer.constant("kHasFailed", kHasFailed);
   writer.constant("kIsAnother", kIsAnother);
-  return writer.finish(programs, kThreadsOfExchange, blocks, exchange_text(), reduced_text());
+  return writer;
+}
+
+}  // namespace
+
+std::vector<Launch> make_exchange_launches(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks,
+                                           int64_t reduction) {
+  const int64_t each = 128 / tensor::bit_width(dtype);
+  const int64_t packs = (count + each - 1) / each;
+  const bool is_read = count * tensor::bit_width(dtype) / 8 > static_cast<int64_t>(Exchange::kMostPushed);
+  const unsigned threads = is_read ? kThreadsOfReading : kThreadsOfExchange;
+  const int64_t blocks = std::min((packs + threads - 1) / threads, is_read ? kBlocksOfReading : kBlocksOfExchange);
+  KernelWriter writer = writer_of_exchange(dtype, count, ranks, blocks);
+  writer.constant("kReduction", reduction);
+  writer.constant("kEach", each);
+  writer.constant("kAtOnce", 4);
+  writer.text(signs_text());
+  if (!is_read) return {writer.finish(programs, threads, blocks, exchange_text(), reduced_text())};
+  KernelWriter meeting = writer_of_exchange(dtype, count, ranks, 1);
+  const Launch met = meeting.finish(programs, kThreadsOfMeeting, 1, ranks_meet_text(), signs_text());
+  return {met, writer.finish(programs, threads, blocks, told_parts_text(), reduced_text()), met};
 }
 
 Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
                    uint64_t era)
-    : ranks_(std::move(members)), part_bytes_(std::bit_ceil(std::max(part_bytes, kLeastPart))), era_(era) {
+    : ranks_(std::move(members)),
+      part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kMostPushed))),
+      era_(era) {
   const uint64_t others = cards.size() - 1;
   const uint64_t words = kSignsBegin + 2 * cards.size() * kBlocksOfExchange + kTrialWords;
   for (const Card* const card : cards) {
@@ -95,7 +115,7 @@ bool Exchange::can_serve(std::span<const Card* const> cards) {
 }
 
 bool Exchange::takes(uint64_t part_bytes) const {
-  return part_bytes <= part_bytes_ && collectives_.size() < kMostCollectives;
+  return std::min(part_bytes, kMostPushed) <= part_bytes_ && collectives_.size() < kMostCollectives;
 }
 
 // Words: that the run has failed, then that members have left, then what their kernels have met.

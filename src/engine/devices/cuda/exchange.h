@@ -14,9 +14,10 @@ namespace assay::engine::cuda {
 // the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
-  // Bytes of parts that are worth it: each rank sends all of its part to all others. Larger ones are read instead, of
-  // more than two ranks in shares.
-  static constexpr uint64_t kMostPart = 512 << 10;
+  // Bytes of parts that each rank sends to all others. Larger ones are read, between two kernels by which ranks meet.
+  static constexpr uint64_t kMostPushed = 512 << 10;
+  // True if an exchange serves so many ranks best: more than two read large parts in shares, for which the host meets.
+  static bool suits(int64_t ranks, uint64_t part_bytes) { return ranks == 2 || part_bytes <= kMostPushed; }
 
   // For parts of at least so many bytes, until the era ends.
   Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes, uint64_t era);
@@ -33,7 +34,7 @@ class Exchange final : public ops::WaitingKernels {
 
   // Adds a collective, while the members meet; it is the last one until they meet again.
   void add(const ops::Collective& collective) { collectives_.push_back(collective); }
-  // The launch of the last collective's kernel for the member at this place, with its addresses.
+  // The launch of a kernel of the last collective for the member at this place, with its addresses.
   Launch launch(const Launch& made, size_t place, double deadline_seconds) const;
   // Launch of the same kernel with a state that waits for nobody: it returns at once. Drivers load kernels when they
   // are launched first, and may wait for others meanwhile.
@@ -69,7 +70,8 @@ struct ExchangePlace {
 };
 
 class Programs;
-// Kernel that reduces parts of so many elements, without the addresses of an exchange.
-Launch make_exchange_launch(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks, int64_t reduction);
+// Kernels that reduce parts of so many elements, without the addresses of an exchange.
+std::vector<Launch> make_exchange_launches(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks,
+                                           int64_t reduction);
 
 }  // namespace assay::engine::cuda

@@ -37,23 +37,26 @@ class OneOfTwo final : public ops::Ranks {
   std::shared_ptr<void> shared_;
 };
 
-// A card with its kernels and a part of four elements.
+// A card with its kernels and a part of some elements.
 struct Side {
-  Side(const Driver& driver, const Compiler& compiler, int number)
+  Side(const Driver& driver, const Compiler& compiler, int number, int64_t elements_of_part)
       : card(std::make_shared<const Card>(driver, number)),
         programs(card, compiler, CubinCache("")),
         queue(make_queue(card)),
-        part(card->allocate(16)),
-        sum(card->allocate(16)) {
-    std::fill_n(elements(part), 4, static_cast<float>(number + 1));
+        count(elements_of_part),
+        part(card->allocate(bytes())),
+        sum(card->allocate(bytes())) {
+    for (int64_t i = 0; i < count; ++i) elements(part)[i] = static_cast<float>((number + 1) * (i % 1000 + 1));
   }
+  uint64_t bytes() const { return static_cast<uint64_t>(count) * sizeof(float); }
   static float* elements(const Buffer& buffer) { return reinterpret_cast<float*>(buffer.first.value); }
 
   // Adds a kernel of the last collective of the exchange.
   void add(const std::shared_ptr<Exchange>& exchange, size_t place) {
     const auto launches = std::make_shared<Launches>();
-    const Launch made = make_exchange_launch(programs, tensor::DType::float32, 4, 2, 0);
-    launches->all.push_back(exchange->launch(made, place, 0.5));
+    for (const Launch& made : make_exchange_launches(programs, tensor::DType::float32, count, 2, 0)) {
+      launches->all.push_back(exchange->launch(made, place, 0.5));
+    }
     calls.push_back(
         std::make_unique<LaunchedCall>(launches, Arguments{.inputs = {part.first}, .outputs = {sum.first}}));
   }
@@ -72,6 +75,7 @@ struct Side {
   std::shared_ptr<const Card> card;
   Programs programs;
   std::unique_ptr<LaunchQueue> queue;
+  int64_t count;
   Buffer part;
   Buffer sum;
   std::vector<std::unique_ptr<LaunchedCall>> calls;
@@ -79,9 +83,11 @@ struct Side {
 
 class TwoCards {
  public:
-  TwoCards()
-      : driver_(testing_support::host_driver::make_api()), first(driver_, compiler_, 0), second(driver_, compiler_, 1) {
-    exchange = std::make_shared<Exchange>(cards(), std::vector<int64_t>{0, 1}, 16, 0);
+  explicit TwoCards(int64_t count = 4)
+      : driver_(testing_support::host_driver::make_api()),
+        first(driver_, compiler_, 0, count),
+        second(driver_, compiler_, 1, count) {
+    exchange = std::make_shared<Exchange>(cards(), std::vector<int64_t>{0, 1}, first.bytes(), 0);
     first.queue->exchanges().push_back({exchange, 0});
     second.queue->exchanges().push_back({exchange, 1});
     for (const char* const name : {"n", "o"}) {
@@ -123,12 +129,28 @@ TEST_F(CardExchange, KernelsReduceParts) {
     for (int run = 0; run < 5; ++run) {
       EXPECT_EQ(cards.run(run % 2, run % 2), (std::pair<std::string, std::string>()));
       for (const Side* const side : {&cards.first, &cards.second}) {
-        for (int i = 0; i < 4; ++i) EXPECT_EQ(Side::elements(side->sum)[i], 3);
+        for (int i = 0; i < 4; ++i) EXPECT_EQ(Side::elements(side->sum)[i], 3 * (i + 1));
         std::fill_n(Side::elements(side->sum), 4, 0.F);
       }
     }
   }
   EXPECT_EQ(host_driver::held_bytes, before);
+}
+
+TEST_F(CardExchange, LargePartsAreRead) {
+  constexpr int64_t kCount = 200003;  // the last pack is not whole
+  TwoCards cards(kCount);
+  for (int run = 0; run < 3; ++run) {
+    EXPECT_EQ(cards.run(run % 2, run % 2), (std::pair<std::string, std::string>()));
+    for (const Side* const side : {&cards.first, &cards.second}) {
+      float* const sums = Side::elements(side->sum);
+      int64_t wrong = 0;
+      for (int64_t i = 0; i < kCount; ++i) wrong += sums[i] == static_cast<float>(3 * (i % 1000 + 1)) ? 0 : 1;
+      EXPECT_EQ(wrong, 0);
+      std::fill_n(sums, kCount, 0.F);
+    }
+  }
+  EXPECT_EQ(cards.first.run(0, 0), "rank 1 did not come to `n` (all_reduce) within 0.5 s");
 }
 
 TEST_F(CardExchange, AnotherCollectiveIsNamed) {

@@ -56,7 +56,7 @@ struct CollectiveWork {
   ops::Node node;
   TensorDesc in;
   std::optional<Launch> launch;
-  std::optional<Launch> waiting;  // without the addresses of an exchange
+  std::vector<Launch> waiting;  // without the addresses of an exchange; empty: none serves it
   int64_t ranks = 0;
 };
 
@@ -96,7 +96,7 @@ class CollectiveCall final : public Call {
       combination.reduces ? reduce(own, stations, combination.pieces.front(), out)
                           : move(own, stations, combination.pieces, out);
     });
-    if (work_->waiting && !ranks.uses_library() && !is_prepared) prepare(own, ranks, collective);
+    if (!work_->waiting.empty() && !ranks.uses_library() && !is_prepared) prepare(own, ranks, collective);
   }
 
  private:
@@ -187,11 +187,13 @@ class CollectiveCall final : public Call {
     std::vector<ExchangePlace>& held = queue.exchanges();
     if (std::ranges::find(held, exchange, &ExchangePlace::exchange) == held.end()) held.push_back({exchange, place});
     const auto launches = std::make_shared<Launches>();
-    launches->all.push_back(exchange->launch(*work_->waiting, place, ranks.deadline_seconds()));
+    const auto trial = std::make_shared<Launches>();
+    for (const Launch& made : work_->waiting) {
+      launches->all.push_back(exchange->launch(made, place, ranks.deadline_seconds()));
+      trial->all.push_back(exchange->trial(launches->all.back(), place));
+    }
     launches->constants.push_back({.first = {}, .bytes = 0, .owner = exchange});
     waiting_ = std::make_unique<LaunchedCall>(launches, arguments_);
-    const auto trial = std::make_shared<Launches>();
-    trial->all.push_back(exchange->trial(launches->all.front(), place));
     LaunchedCall once(trial, arguments_);
     once.run(queue);
     queue.submit();
@@ -205,7 +207,7 @@ class CollectiveCall final : public Call {
     collective.name += " (cards)";
     ranks.meet(collective, as_tensor(mine), [&](std::span<const tensor::Tensor> parts) {
       const std::vector<const Card*> cards = cards_of(parts);
-      const bool is_large = work_->in.size_bytes() > Exchange::kMostPart;
+      const bool is_large = work_->in.size_bytes() > Exchange::kMostPushed;
       is_wanted = nccl::Library::takes(collective.operation, work_->in.dtype) && (is_large || !reach_each_other(cards));
       std::shared_ptr<void>& made = ranks.shared(members);
       if (made || members.front() != ranks.rank()) return;
@@ -259,7 +261,7 @@ class CollectiveCall final : public Call {
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
   bool shares_sum(const ops::Collective& collective) const {
     const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
-    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPart;
+    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPushed;
   }
 
   // The shares of all ranks begin at multiples of what a kernel's thread takes at once.
@@ -363,8 +365,8 @@ class Collectives final : public Operation {
       if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
         return {};
       work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
-      if (operation != "reduce_scatter" && in.size_bytes() <= Exchange::kMostPart) {
-        work.waiting = make_exchange_launch(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
+      if (operation != "reduce_scatter" && Exchange::suits(work.ranks, in.size_bytes())) {
+        work.waiting = make_exchange_launches(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
       }
     }
     return std::make_unique<CollectiveKernel>(std::move(work), programs().card().shared_from_this());
