@@ -60,6 +60,16 @@ void Region::need_joined(NodeId user, uint32_t index, const Split& split) {
   splits_.try_emplace(value, split);
 }
 
+void Region::give_cache(ValueId value, Split split) {
+  split.is_cache = true;
+  splits_.insert_or_assign(value, split);
+  for (const ir::Use& cast : facts_.casts_to_outputs(value)) {
+    nodes_.insert(cast.user);
+    wanted_.emplace(cast.user, cast.index);
+    splits_.try_emplace(facts_.model()[cast.user].results[0], split);
+  }
+}
+
 void Region::divide(NodeId node, std::string_view attribute) {
   if (!ir::written_integer(facts_.model(), facts_.model()[node], attribute)) {
     fail(ErrorCode::unsupported, "{} has no number `{}`", ir::describe(facts_.model(), node), attribute);

@@ -61,8 +61,8 @@ class Region {
   void need_joined(ir::NodeId user, uint32_t index, const Split& split);
   // Another result of the node, split together with the requested one.
   void also_split(ir::ValueId value, const Split& split) { splits_.try_emplace(value, split); }
-  // A split value that may also be an output of the graph.
-  void note_cache(ir::ValueId value) { splits_.at(value).is_cache = true; }
+  // A split value that may also be an output of the graph, as it is or cast to another type.
+  void give_cache(ir::ValueId value, Split split);
   void divide(ir::NodeId node, std::string_view attribute);
   // The element of a Reshape's target that is divided.
   void divide_target(ir::NodeId reshape, size_t position) { targets_.emplace(reshape, position); }

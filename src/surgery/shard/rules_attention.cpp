@@ -62,7 +62,7 @@ void need_past(Region& region, NodeId node, uint32_t index, const Heads& heads) 
 void give_present(Region& region, NodeId node, uint32_t index, const Heads& heads) {
   const ir::Node& facts = region.facts().model()[node];
   if (index >= facts.results.size() || !facts.results[index]) return;
-  region.also_split(facts.results[index], {.dim = kHeads, .extent = heads.kv, .is_cache = true});
+  region.give_cache(facts.results[index], {.dim = kHeads, .extent = heads.kv});
 }
 
 bool has_results_behind(const Region& region, NodeId node, size_t index) {

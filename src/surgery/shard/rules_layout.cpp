@@ -131,15 +131,15 @@ void follow_expand(Region& region, NodeId node, uint32_t, const Split& split) {
 }
 
 // Attention that is spelled out puts new keys and values behind those of earlier runs, an input of the graph, and gives
-// the whole as an output.
+// the whole as an output; both may be cast.
 bool grows_cache(const Region& region, NodeId node, const Split& split) {
   constexpr int64_t kHeads = 3;
   const ir::Model& model = region.facts().model();
   const ir::Node& facts = model[node];
-  const ValueId past = region.facts().operand(node, 0);
+  const ValueId past = region.facts().before_cast(region.facts().operand(node, 0));
   if (split.dim != kHeads || facts.operands.size() != 2 || !past || model[past].kind != ir::ValueKind::input)
     return false;
-  return ir::is_output(model, facts.results[0]);
+  return ir::is_output(model, facts.results[0]) || !region.facts().casts_to_outputs(facts.results[0]).empty();
 }
 
 void follow_concat(Region& region, NodeId node, uint32_t, const Split& split) {
@@ -148,7 +148,7 @@ void follow_concat(Region& region, NodeId node, uint32_t, const Split& split) {
   }
   Split part = split;
   part.is_cache = grows_cache(region, node, split);
-  if (part.is_cache) region.note_cache(region.facts().model()[node].results[0]);
+  if (part.is_cache) region.give_cache(region.facts().model()[node].results[0], part);
   const uint32_t count = static_cast<uint32_t>(region.facts().model()[node].operands.size());
   for (uint32_t i = 0; i < count; ++i) region.need(node, i, part);
 }

@@ -183,4 +183,19 @@ ValueId ShapeFacts::operand(NodeId node, uint32_t index) const {
   return index < facts.operands.size() ? facts.operands[index].value : ValueId{};
 }
 
+ValueId ShapeFacts::before_cast(ValueId value) const {
+  const NodeId producer = value ? model_[value].producer : NodeId();
+  return producer && traits(producer).is_cast() ? operand(producer, 0) : value;
+}
+
+std::vector<ir::Use> ShapeFacts::casts_to_outputs(ValueId value) const {
+  std::vector<ir::Use> casts;
+  for (const ir::Use& use : ir::uses(model_, value)) {
+    const ir::Node& reader = model_[use.user];
+    const bool is_cast = !reader.is_outputs && traits(use.user).is_cast();
+    if (is_cast && ir::is_output(model_, reader.results[0])) casts.push_back(use);
+  }
+  return casts;
+}
+
 }  // namespace assay::surgery

@@ -41,6 +41,10 @@ class ShapeFacts {
   std::string_view domain(ir::NodeId node) const;
   const ops::Traits& traits(ir::NodeId node) const;
   ops::Node attributes(ir::NodeId node) const;
+  // The value that another is cast from, or the other itself.
+  ir::ValueId before_cast(ir::ValueId value) const;
+  // The uses of a value that cast it to an output of the graph.
+  std::vector<ir::Use> casts_to_outputs(ir::ValueId value) const;
   // Omitted operands are invalid.
   ir::ValueId operand(ir::NodeId node, uint32_t index) const;
 

@@ -260,19 +260,25 @@ TEST(TensorParallel, q_k_and_v_of_one_product) {
   }
 }
 
+// Attention of single operators, with a cache of that type; `past` puts `n` together of it, `c`, and `given` makes an output of `n`.
+Ranks cached_attention(std::string_view type, std::string_view past, std::string_view given) {
+  constexpr std::string_view kText =
+      "g (float[1,1,8] x, {0}[1,4,3,2] c) => (float[1,1,8] y, {0}[1,4,4,2] next) <int64[4] s = {{0, 0, 4, 2}}, int64[3] "
+      "t = {{0, 0, 8}}, {1}> {{ q = MatMul(x, wq) k = MatMul(x, wk) q0 = Reshape(q, s) "
+      "q1 = Transpose <perm = [0, 2, 1, 3]> (q0) k0 = Reshape(k, s) k1 = Transpose <perm = [0, 2, 1, 3]> (k0) {2} "
+      "k2 = Transpose <perm = [0, 1, 3, 2]> (n) a = MatMul(q1, k2) p = Softmax(a) z = MatMul(p, n) "
+      "z1 = Transpose <perm = [0, 2, 1, 3]> (z) z2 = Reshape(z1, t) y = MatMul(z2, wo) {3} }}";
+  return Ranks(fmt::format(kText, type, projections(8), past, given), 2, 0.1);
+}
+
 TEST(TensorParallel, attention_of_single_operators_with_a_cache) {
-  const Ranks done(
-      "g (float[1,1,8] x, float[1,4,3,2] past) => (float[1,1,8] y, float[1,4,4,2] next) <int64[4] s = {0, 0, "
-      "4, 2}, int64[3] t = {0, 0, 8}, " +
-          projections(8) +
-          "> { q = MatMul(x, wq) k = MatMul(x, wk) q0 = Reshape(q, s) q1 = Transpose <perm = [0, 2, 1, 3]> "
-          "(q0) k0 = Reshape(k, s) k1 = Transpose <perm = [0, 2, 1, 3]> (k0) "
-          "next = Concat <axis = 2> (past, k1) k2 = Transpose <perm = [0, 1, 3, 2]> (next) "
-          "a = MatMul(q1, k2) p = Softmax(a) z = MatMul(p, next) z1 = Transpose <perm = [0, 2, 1, 3]> (z) "
-          "z2 = Reshape(z1, t) y = MatMul(z2, wo) }",
-      2, 0.1);
-  EXPECT_LT(done.error(), 1e-6);
-  EXPECT_EQ(done.slices().size(), 3U);
+  const Ranks same = cached_attention("float", "next = Concat <axis = 2> (c, k1) n = Identity(next)", "");
+  EXPECT_LT(same.error(), 1e-6);
+  EXPECT_EQ(same.slices().size(), 3U);
+  const Ranks cast = cached_attention("double", "d = Cast <to = 1> (c) n = Concat <axis = 2> (d, k1)",
+                                      "next = Cast <to = 11> (n)");
+  EXPECT_LT(cast.error(), 1e-6);
+  EXPECT_EQ(cast.slices().size(), 3U);
 }
 
 TEST(TensorParallel, targets_that_are_computed) {
