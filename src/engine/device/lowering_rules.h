@@ -25,10 +25,10 @@ struct LoweringRules {
   bool turns_neighbours = false;        // rotary positions of neighbours, written out
   bool selects_matrices = false;        // products by constant matrices that indices choose
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
-
-  bool computes_tf32 = false;  // products of float32 in fewer bits, where that is permitted
-  double least_work = 1e4;     // steps of a part that is planned at all: multiplications and elements
-  double work_of_node = 1e6;   // of the reference, while one node is lowered and planned
+  int64_t most_sum_bytes = 0;           // of a sum over ranks that goes on element by element in its layer
+  bool computes_tf32 = false;           // products of float32 in fewer bits, where that is permitted
+  double least_work = 1e4;              // steps of a part that is planned at all: multiplications and elements
+  double work_of_node = 1e6;            // of the reference, while one node is lowered and planned
 
   bool has(tensor::DType dtype) const { return std::ranges::find(computes, dtype) != computes.end(); }
 };

@@ -2,8 +2,8 @@
 
 #include <vector>
 
+#include "engine/layers/layer.h"
 #include "engine/lowering/moves.h"
-#include "ops/inference.h"
 #include "ops/traits.h"
 
 namespace assay::engine {
@@ -13,12 +13,24 @@ bool is_half(const ops::Type& type) {
   return type.is_tensor() && (type.dtype == tensor::DType::float16 || type.dtype == tensor::DType::bfloat16);
 }
 
+bool is_collective(const ir::Model& model, ir::NodeId node) {
+  return model.text(model[node].op) == "DistCollective" && model[node].operands.size() == 1;
+}
+
 }  // namespace
+
+bool is_short_sum(const ir::Model& model, const ops::Inference& inference, ir::NodeId node, int64_t most_bytes) {
+  if (!is_collective(model, node) || inference.callees()[node].op == nullptr) return false;
+  const std::optional<TensorDesc> made = find_desc(model, inference, model[node].results[0]);
+  if (!made || !is_short_float(made->dtype) || static_cast<int64_t>(made->size_bytes()) > most_bytes) return false;
+  const ops::Node facts = node_facts(model, inference, node);
+  return facts.string("collective_operation") == "all_reduce" && facts.string("reduce_op") == "sum";
+}
 
 void exchange_halves(ir::Model& model, ir::Rewriter& rewriter) {
   std::vector<ir::NodeId> collectives;
   for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    if (model.text(model[node].op) == "DistCollective" && model[node].operands.size() == 1) collectives.push_back(node);
+    if (is_collective(model, node)) collectives.push_back(node);
   }
   if (collectives.empty()) return;
   ops::Inference inference(model);

@@ -42,5 +42,25 @@ TEST(CollectivesOfHalves, CastsOfTheModelStay) {
   EXPECT_EQ(exchanged(text, {DType::float32, DType::float16}), DType::float32);
 }
 
+// True if a layer of its own computes the collective.
+bool is_alone(std::string text, std::string_view reduction, int64_t most_bytes) {
+  const size_t sum = text.find("\"sum\"");
+  ir::Model model = testing_support::parsed(text.replace(sum + 1, 3, reduction));
+  ir::Rewriter rewriter(model);
+  Precision precision;
+  precision.rules.most_sum_bytes = most_bytes;
+  lower(model, rewriter, precision);
+  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
+    if (model.text(model[node].op) == "DistCollective") return true;
+  }
+  return false;
+}
+
+TEST(CollectivesOfHalves, ShortSumsGoOnElementByElement) {
+  EXPECT_FALSE(is_alone(kBlock, "sum", 32));  // eight floats
+  EXPECT_TRUE(is_alone(kBlock, "sum", 31));
+  EXPECT_TRUE(is_alone(kBlock, "max", 32));
+}
+
 }  // namespace
 }  // namespace assay::engine

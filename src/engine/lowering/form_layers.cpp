@@ -17,6 +17,7 @@
 #include "engine/layers/spelled_rotary.h"
 #include "engine/lowering/append_reductions.h"
 #include "engine/lowering/attention_groups.h"
+#include "engine/lowering/collectives_of_halves.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/join_chains.h"
 #include "engine/lowering/lower.h"
@@ -181,7 +182,8 @@ class LayerFormer {
 
   bool is_seed(NodeId id) const {
     const ir::Node& node = model_[id];
-    if (is_elementwise(inference_, model_, id)) return true;
+    if (is_elementwise(inference_, model_, id) || is_short_sum(model_, inference_, id, rules_.most_sum_bytes))
+      return true;
     const bool is_product = std::ranges::find(kProducts, model_.text(node.op)) != kProducts.end();
     if (!is_product || !model_.text(node.domain).empty() || inference_.callees()[id].op == nullptr) return false;
     const ops::Type& type = inference_.type(node.results.front());
@@ -211,11 +213,12 @@ class LayerFormer {
     const bool is_product = !is_elementwise(inference_, model_, group.back());
     const bool is_quantized =
         is_product && std::ranges::any_of(group, [&](NodeId node) { return is_quantizer(model_, inference_, node); });
+    const bool is_sum = is_short_sum(model_, inference_, group.front(), rules_.most_sum_bytes);
     const auto fits = [&](NodeId node) {
       const std::string_view op = model_.text(model_[node].op);
-      const bool is_truth = inference_.type(model_[node].results.front()).dtype == tensor::DType::boolean;
-      if (is_product && is_truth) return false;
-      if (is_product && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // writes one type
+      const tensor::DType made = inference_.type(model_[node].results.front()).dtype;
+      if (is_product && (is_sum ? !is_short_float(made) : made == tensor::DType::boolean)) return false;
+      if (is_product && !is_sum && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // one type
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     grow(group, is_product ? given : 0, fits);

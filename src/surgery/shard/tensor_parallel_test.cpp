@@ -260,10 +260,12 @@ TEST(TensorParallel, q_k_and_v_of_one_product) {
   }
 }
 
-// Attention of single operators, with a cache of that type; `past` puts `n` together of it, `c`, and `given` makes an output of `n`.
+// Attention of single operators, with a cache of that type; `past` puts `n` together of it, `c`, and `given` makes an
+// output of `n`.
 Ranks cached_attention(std::string_view type, std::string_view past, std::string_view given) {
   constexpr std::string_view kText =
-      "g (float[1,1,8] x, {0}[1,4,3,2] c) => (float[1,1,8] y, {0}[1,4,4,2] next) <int64[4] s = {{0, 0, 4, 2}}, int64[3] "
+      "g (float[1,1,8] x, {0}[1,4,3,2] c) => (float[1,1,8] y, {0}[1,4,4,2] next) <int64[4] s = {{0, 0, 4, 2}}, "
+      "int64[3] "
       "t = {{0, 0, 8}}, {1}> {{ q = MatMul(x, wq) k = MatMul(x, wk) q0 = Reshape(q, s) "
       "q1 = Transpose <perm = [0, 2, 1, 3]> (q0) k0 = Reshape(k, s) k1 = Transpose <perm = [0, 2, 1, 3]> (k0) {2} "
       "k2 = Transpose <perm = [0, 1, 3, 2]> (n) a = MatMul(q1, k2) p = Softmax(a) z = MatMul(p, n) "
@@ -275,8 +277,8 @@ TEST(TensorParallel, attention_of_single_operators_with_a_cache) {
   const Ranks same = cached_attention("float", "next = Concat <axis = 2> (c, k1) n = Identity(next)", "");
   EXPECT_LT(same.error(), 1e-6);
   EXPECT_EQ(same.slices().size(), 3U);
-  const Ranks cast = cached_attention("double", "d = Cast <to = 1> (c) n = Concat <axis = 2> (d, k1)",
-                                      "next = Cast <to = 11> (n)");
+  const Ranks cast =
+      cached_attention("double", "d = Cast <to = 1> (c) n = Concat <axis = 2> (d, k1)", "next = Cast <to = 11> (n)");
   EXPECT_LT(cast.error(), 1e-6);
   EXPECT_EQ(cast.slices().size(), 3U);
 }

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "engine/devices/cuda/copy.h"
+#include "engine/devices/cuda/exchange.h"
 #include "engine/devices/cuda/generate/element_chain.h"
 #include "engine/devices/cuda/queue.h"
 #include "engine/layers/form.h"
@@ -26,6 +27,7 @@ class CardDevice final : public Device {
     rules_.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16};
     rules_.computes_tf32 = true;
     rules_.few_filters = std::numeric_limits<int64_t>::max();
+    rules_.most_sum_bytes = static_cast<int64_t>(Exchange::kMostPushed);
   }
 
   std::string_view name() const override { return "cuda"; }

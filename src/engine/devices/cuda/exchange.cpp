@@ -23,7 +23,7 @@ constexpr size_t kTrialWords = 2;             // behind all signs
 constexpr size_t kMostCollectives = 1 << 16;  // that signs tell apart
 
 // Places among a launch's pointers and numbers.
-enum PointerPlace : uint8_t { kWordsPointer = 2, kFirstInbox };
+enum PointerPlace : uint8_t { kWordsPointer = 1, kFirstInbox };
 enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kPartBytesNumber, kMillisecondsNumber };
 
 // Reasons of a kernel that waits no more.
@@ -43,17 +43,16 @@ Buffer words_on(const Card& card, uint64_t bytes) {
 }
 
 // Names of all that an exchange's kernels are given.
-KernelWriter writer_of_exchange(tensor::DType dtype, int64_t count, int64_t ranks, int64_t blocks) {
+KernelWriter writer_of_exchange(const Summing& summing, int64_t blocks) {
   KernelWriter writer;
-  writer.type("T", dtype);
-  writer.pointer("kOut", "T", output_pointer(0));
+  writer.type("T", summing.dtype);
   writer.pointer("kIn", "const T", input_pointer(0));
   writer.pointer("kWords", "uint64", fixed_pointer({}));
-  for (int64_t i = 0; i < 2 * ranks; ++i) writer.launch().pointers.push_back(fixed_pointer({}));
-  writer.number("kCount", count);
+  for (int64_t i = 0; i < 2 * summing.ranks; ++i) writer.launch().pointers.push_back(fixed_pointer({}));
+  writer.number("kCount", summing.count);
   writer.number("kBlocks", blocks);
   for (const char* const name : {"kOwn", "kIdentity", "kPartBytes", "kMilliseconds"}) writer.number(name, 0);
-  writer.constant("kRanks", ranks);
+  writer.constant("kRanks", summing.ranks);
   writer.constant("kFirstInbox", kFirstInbox);
   writer.constant("kPartsBegin", kPartsBegin);
   writer.constant("kSignsBegin", kSignsBegin);
@@ -67,20 +66,17 @@ KernelWriter writer_of_exchange(tensor::DType dtype, int64_t count, int64_t rank
 
 }  // namespace
 
-std::vector<Launch> make_exchange_launches(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks,
-                                           int64_t reduction) {
-  const int64_t each = 128 / tensor::bit_width(dtype);
-  const int64_t packs = (count + each - 1) / each;
-  const bool is_read = count * tensor::bit_width(dtype) / 8 > static_cast<int64_t>(Exchange::kMostPushed);
+std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& summing) {
+  const int64_t packs = summing.count / summing.site.pack();
+  const bool is_read = summing.part_bytes() > Exchange::kMostPushed;
   const unsigned threads = is_read ? kThreadsOfReading : kThreadsOfExchange;
   const int64_t blocks = std::min((packs + threads - 1) / threads, is_read ? kBlocksOfReading : kBlocksOfExchange);
-  KernelWriter writer = writer_of_exchange(dtype, count, ranks, blocks);
-  writer.constant("kReduction", reduction);
-  writer.constant("kEach", each);
-  writer.constant("kAtOnce", 4);
+  KernelWriter writer = writer_of_exchange(summing, blocks);
+  writer.constant("kFirst", 0);
+  writer.text(summed_text(summing, writer.launch()));
   writer.text(signs_text());
   if (!is_read) return {writer.finish(programs, threads, blocks, exchange_text(), reduced_text())};
-  KernelWriter meeting = writer_of_exchange(dtype, count, ranks, 1);
+  KernelWriter meeting = writer_of_exchange(summing, 1);
   const Launch met = meeting.finish(programs, kThreadsOfMeeting, 1, ranks_meet_text(), signs_text());
   return {met, writer.finish(programs, threads, blocks, told_parts_text(), reduced_text()), met};
 }

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/devices/cuda/launch.h"
+#include "engine/devices/cuda/summing.h"
 #include "ops/ranks.h"
 
 namespace assay::engine::cuda {
@@ -70,8 +71,7 @@ struct ExchangePlace {
 };
 
 class Programs;
-// Kernels that reduce parts of so many elements, without the addresses of an exchange.
-std::vector<Launch> make_exchange_launches(Programs& programs, tensor::DType dtype, int64_t count, int64_t ranks,
-                                           int64_t reduction);
+// Kernels that reduce parts, without the addresses of an exchange.
+std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& summing);
 
 }  // namespace assay::engine::cuda

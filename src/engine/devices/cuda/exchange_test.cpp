@@ -54,7 +54,10 @@ struct Side {
   // Adds a kernel of the last collective of the exchange.
   void add(const std::shared_ptr<Exchange>& exchange, size_t place) {
     const auto launches = std::make_shared<Launches>();
-    for (const Launch& made : make_exchange_launches(programs, tensor::DType::float32, count, 2, 0)) {
+    ElementSite site({.statements = "    const float made = plain;\n", .type = tensor::DType::float32}, {},
+                     {output_pointer(0), make_desc(tensor::DType::float32, {count})});
+    ASSERT_TRUE(site.find_walk(4));
+    for (const Launch& made : make_exchange_launches(programs, {tensor::DType::float32, count, 2, 0, site})) {
       launches->all.push_back(exchange->launch(made, place, 0.5));
     }
     calls.push_back(

@@ -67,6 +67,18 @@ std::unique_ptr<Kernel> make_kernel(Launches launches) {
   return std::make_unique<LaunchedKernel>(std::move(launches));
 }
 
+std::vector<std::byte> parameters_of(const Launch& launch, const Arguments& arguments) {
+  const size_t first_number = launch.pointers.size() * sizeof(uint64_t);
+  const size_t bytes = first_number + launch.numbers.size() * sizeof(int32_t);
+  std::vector<std::byte> parameters((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
+  for (size_t i = 0; i < launch.pointers.size(); ++i) {
+    const uint64_t address = resolve(launch.pointers[i], arguments, {});
+    std::memcpy(parameters.data() + i * sizeof address, &address, sizeof address);
+  }
+  std::memcpy(parameters.data() + first_number, launch.numbers.data(), launch.numbers.size() * sizeof(int32_t));
+  return parameters;
+}
+
 LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Arguments& arguments)
     : launches_(std::move(launches)) {
   if (launches_->counter_bytes > 0) {

@@ -71,5 +71,7 @@ struct Launches {
 };
 
 std::unique_ptr<Kernel> make_kernel(Launches launches);
+// The parameters of a launch without maps and counters.
+std::vector<std::byte> parameters_of(const Launch& launch, const Arguments& arguments);
 
 }  // namespace assay::engine::cuda

@@ -7,21 +7,17 @@
 #include <limits>
 
 #include "engine/devices/cuda/exchange.h"
-#include "engine/devices/cuda/generate/kernel_writer.h"
+#include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/launched_call.h"
 #include "engine/devices/cuda/nccl/library.h"
 #include "engine/devices/cuda/operation.h"
-#include "engine/devices/cuda/text/texts.h"
 #include "ops/ranks.h"
 
 namespace assay::engine::cuda {
 namespace {
 
-constexpr unsigned kThreads = 256;
 constexpr int64_t kMostElements = std::numeric_limits<int32_t>::max();
-constexpr int64_t kMostBlocks = 256;
 constexpr int64_t kMostRanks = 16;  // whose parts a kernel reads
-constexpr size_t kCountPlace = 0;   // of the number of elements, among a launch's numbers
 
 // A message of a rank to the others: where its part lies, and when it is there and may be overwritten.
 struct Station {
@@ -56,7 +52,8 @@ struct CollectiveWork {
   ops::Node node;
   TensorDesc in;
   std::optional<Launch> launch;
-  std::vector<Launch> waiting;  // without the addresses of an exchange; empty: none serves it
+  std::optional<Launch> following;  // does what follows what a library has put into the workspace
+  std::vector<Launch> waiting;      // without the addresses of an exchange; empty: none serves it
   int64_t ranks = 0;
 };
 
@@ -93,7 +90,7 @@ class CollectiveCall final : public Call {
     }
     if (shares_sum(collective)) return share_sum(own, ranks, collective);
     meet(own, ranks, collective, in, first_, [&](const Stations& stations) {
-      combination.reduces ? reduce(own, stations, combination.pieces.front(), out)
+      combination.reduces ? reduce(own, stations, combination.pieces.front(), 0)
                           : move(own, stations, combination.pieces, out);
     });
     if (!work_->waiting.empty() && !ranks.uses_library() && !is_prepared) prepare(own, ranks, collective);
@@ -246,7 +243,7 @@ class CollectiveCall final : public Call {
     const ops::Piece& first = combination.pieces.front();
     const nccl::Library::Work work = {
         .from = arguments_.inputs[0].value,
-        .to = arguments_.outputs[0].value,
+        .to = (work_->following ? arguments_.workspace : arguments_.outputs[0]).value,
         .count = combination.reduces ? first.count : static_cast<uint64_t>(work_->in.count()),
         .dtype = work_->in.dtype,
         .reduction = collective.reduction,
@@ -256,12 +253,14 @@ class CollectiveCall final : public Call {
       communicators_->library().add(collective.operation, work, (*communicators_)[place], stream);
       queue.card().enter();
     });
+    if (work_->following) queue.add(*work_->following, parameters_of(*work_->following, arguments_));
   }
 
   // True if it is less work for each rank to add up its share of the elements and to fetch the other sums.
   bool shares_sum(const ops::Collective& collective) const {
     const bool is_sum = collective.operation == "all_reduce" || collective.operation == "reduce";
-    return is_sum && collective.members.size() > 2 && work_->in.size_bytes() > Exchange::kMostPushed;
+    return is_sum && !work_->following && collective.members.size() > 2 &&
+           work_->in.size_bytes() > Exchange::kMostPushed;
   }
 
   // The shares of all ranks begin at multiples of what a kernel's thread takes at once.
@@ -281,9 +280,8 @@ class CollectiveCall final : public Call {
     const std::vector<ops::Piece> pieces = shares(collective.members.size());
     const size_t own = place_among(collective, ranks);
     const Address out = arguments_.outputs[0];
-    meet(queue, ranks, collective, arguments_.inputs[0], first_, [&](const Stations& stations) {
-      reduce(queue, stations, pieces[own], out + pieces[own].begin * element_bytes());
-    });
+    meet(queue, ranks, collective, arguments_.inputs[0], first_,
+         [&](const Stations& stations) { reduce(queue, stations, pieces[own], pieces[own].begin); });
     collective.name += " (sums of others)";
     meet(queue, ranks, collective, out, second_, [&](const Stations& stations) {
       for (const ops::Piece& piece : pieces) {
@@ -292,19 +290,19 @@ class CollectiveCall final : public Call {
     });
   }
 
-  void reduce(LaunchQueue& queue, const Stations& stations, const ops::Piece& piece, Address out) const {
+  // Results begin at number `first`.
+  void reduce(LaunchQueue& queue, const Stations& stations, const ops::Piece& piece, uint64_t first) const {
     if (static_cast<int64_t>(stations.size()) != work_->ranks) {
       fail(ErrorCode::shape, "{} ranks meet where the model is made for {}", stations.size(), work_->ranks);
     }
     if (piece.count == 0) return;
-    std::vector<uint64_t> addresses = {out.value};
-    for (const Station& station : stations) addresses.push_back(station.part + piece.begin * element_bytes());
-    std::vector<int32_t> numbers = work_->launch->numbers;
-    numbers[kCountPlace] = static_cast<int32_t>(piece.count);
-    std::vector<std::byte> parameters((addresses.size() * 8 + numbers.size() * 4 + 7) / 8 * 8);
-    std::memcpy(parameters.data(), addresses.data(), addresses.size() * 8);
-    std::memcpy(parameters.data() + addresses.size() * 8, numbers.data(), numbers.size() * 4);
-    queue.add(*work_->launch, parameters);
+    Launch launch = *work_->launch;
+    for (size_t i = 0; i < stations.size(); ++i) {
+      launch.pointers[i] = fixed_pointer({stations[i].part + piece.begin * element_bytes()});
+    }
+    launch.numbers[Summing::kCountPlace] = static_cast<int32_t>(piece.count);
+    launch.numbers[Summing::kFirstPlace] = static_cast<int32_t>(first);
+    queue.add(launch, parameters_of(launch, arguments_));
   }
 
   void move(LaunchQueue& queue, const Stations& stations, const std::vector<ops::Piece>& pieces, Address to) const {
@@ -329,6 +327,7 @@ class CollectiveKernel final : public Kernel {
  public:
   CollectiveKernel(CollectiveWork work, std::shared_ptr<const Card> card)
       : work_(std::make_shared<const CollectiveWork>(std::move(work))), card_(std::move(card)) {}
+  uint64_t workspace_bytes() const override { return work_->following ? work_->in.size_bytes() : 0; }
   std::unique_ptr<Call> bind(const Arguments& arguments) const override {
     return std::make_unique<CollectiveCall>(work_, card_, arguments);
   }
@@ -355,40 +354,36 @@ class Collectives final : public Operation {
   using Operation::Operation;
   std::string_view name() const override { return "collective.peers"; }
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
-    if (!layer.is_single() || !layer.starts_with("DistCollective") || !layer.lies_plainly()) return {};
+    if (!layer.starts_with("DistCollective") || !layer.lies_plainly()) return {};
     const TensorDesc& in = layer.inputs[0];
-    CollectiveWork work{.node = layer.facts(layer.nodes[0]), .in = in, .launch = {}, .waiting = {}, .ranks = 0};
+    CollectiveWork work{.node = layer.facts(layer.nodes[0]), .in = in};
     const std::string_view operation = work.node.string("collective_operation");
     if (in.count() == 0 || in.dtype == tensor::DType::string || tensor::bit_width(in.dtype) % 8 != 0) return {};
     work.ranks = ranks_of(work.node);
-    if (operation.find("reduce") != std::string_view::npos) {
-      if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
-        return {};
-      work.launch = launch(work, operation == "reduce_scatter" ? in.count() / work.ranks : in.count());
-      if (operation != "reduce_scatter" && Exchange::suits(work.ranks, in.size_bytes())) {
-        work.waiting = make_exchange_launches(programs(), in.dtype, in.count(), work.ranks, number_of_reduction(work));
-      }
-    }
+    const bool reduces = operation.find("reduce") != std::string_view::npos;
+    if (reduces ? !make_launches(layer, work) : !layer.is_single()) return {};
     return std::make_unique<CollectiveKernel>(std::move(work), programs().card().shared_from_this());
   }
 
  private:
-  Launch launch(const CollectiveWork& work, int64_t count) const {
-    const int64_t each = 128 / tensor::bit_width(work.in.dtype);
-    const int64_t blocks = std::min(kMostBlocks, blocks_for(count, kThreads * static_cast<unsigned>(each)));
-    KernelWriter writer;
-    writer.type("T", work.in.dtype);
-    writer.pointer("kOut", "T", output_pointer(0));
-    for (int64_t rank = 0; rank < work.ranks; ++rank) {
-      writer.pointer(fmt::format("kPart{}", rank), "const T", input_pointer(0));
+  // False: another kernel is needed.
+  bool make_launches(const Layer& layer, CollectiveWork& work) const {
+    const TensorDesc& in = work.in;
+    if (in.count() > kMostElements || !is_short_float(in.dtype) || work.ranks < 2 || work.ranks > kMostRanks)
+      return false;
+    std::optional<ElementSite> site = followed_site(layer, 1, {});
+    if (!site || !site->find_walk(128 / tensor::bit_width(in.dtype))) return false;
+    const int64_t count = layer.outputs[0].count();
+    const Summing summing{in.dtype, count, work.ranks, number_of_reduction(work), *std::move(site)};
+    work.launch = make_summing_launch(programs(), summing, fixed_pointer({}));
+    if (!layer.is_single()) {
+      Summing alone = summing;
+      alone.ranks = 1;
+      work.following = make_summing_launch(programs(), alone, workspace_pointer());
     }
-    writer.number("kCount", count);
-    writer.number("kBlocks", blocks);
-    writer.constant("kRanks", work.ranks);
-    writer.constant("kEach", each);
-    writer.constant("kAtOnce", 4);
-    writer.constant("kReduction", number_of_reduction(work));
-    return writer.finish(programs(), kThreads, blocks, collective_text(), reduced_text());
+    if (count == in.count() && Exchange::suits(work.ranks, in.size_bytes()))
+      work.waiting = make_exchange_launches(programs(), summing);
+    return true;
   }
 };
 

@@ -368,8 +368,8 @@ struct Raw {
   Pack<T, N> pack;
 };
 template <typename T, int N>
-struct alignas(sizeof(T) * N) Raw<T, N, true> {
-  uint32 words[N / 2];
+struct alignas(N > 1 ? sizeof(T) * N : 4) Raw<T, N, true> {  // of one element it is only looked at
+  uint32 words[(N + 1) / 2];
 };
 template <typename T, int N>
 DEVICE Raw<T, N> load_raw(const T* from, bool is_known_even = false) {
