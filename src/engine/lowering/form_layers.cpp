@@ -218,7 +218,8 @@ class LayerFormer {
       const std::string_view op = model_.text(model_[node].op);
       const tensor::DType made = inference_.type(model_[node].results.front()).dtype;
       if (is_product && (is_sum ? !is_short_float(made) : made == tensor::DType::boolean)) return false;
-      if (is_product && !is_sum && !is_quantized && (op == "Cast" || op == "QuantizeLinear")) return false;  // one type
+      const bool is_permitted = is_sum && op == "Cast" && model_.origins().of(node).empty();  // no node of the model
+      if (is_product && !is_quantized && !is_permitted && (op == "Cast" || op == "QuantizeLinear")) return false;
       return is_elementwise(inference_, model_, node) && has_same_dims(model_[node].results.front(), shape);
     };
     grow(group, is_product ? given : 0, fits);
