@@ -151,7 +151,7 @@ class RuleFinder {
     const std::string name = to_lower(port.name);
     if (has_any(name, {"encoder", "cross"}) && !has(name, "decoder")) return std::nullopt;
     if (is_boolean(port) && has_any(name, {"use_cache", "cache_branch"})) return Kind::flag;
-    if (has(name, "mask")) return rank(port) <= 2 ? std::optional(Kind::mask) : std::nullopt;
+    if (has(name, "mask")) return mask_kind(port);
     if (!is_integer(port)) return std::nullopt;
     if (has_any(name, {"past_seq_len", "seqlens_k"})) return Kind::last_position;
     if (has_any(name, {"total_seq", "total_len"})) return Kind::total_length;
@@ -160,6 +160,13 @@ class RuleFinder {
     if (has(name, "position") || name == "pos" || name == "pos_ids") return Kind::positions;
     if (has_any(name, {"token_type", "segment"})) return Kind::segments;
     return std::nullopt;
+  }
+
+  // The last two of more than two dims are those of tokens and of what they see.
+  static std::optional<Kind> mask_kind(const Port& port) {
+    constexpr size_t kMostRank = 4;
+    if (rank(port) <= 2) return Kind::mask;
+    return rank(port) <= kMostRank ? std::optional(Kind::causal_mask) : std::nullopt;
   }
 
   void find_step_inputs() {
@@ -235,14 +242,19 @@ class RuleFinder {
     rules_.is_single = !rules_.grows && length.size == 1;
     for (StepInput& input : rules_.inputs) {
       const Port& port = *exec::find_port(signature_.inputs, input.name);
+      if (input.kind == Kind::causal_mask && !rules_.is_single && is_for_all_tokens(port)) input.kind = Kind::mask;
       const bool is_of_step = rank(port) > 0 && is_same_symbol(port.type->dims.back(), length);
       if (input.kind == Kind::mask && !rules_.grows && is_of_step) input.kind = Kind::step_mask;
       const std::optional<int64_t> fixed = rank(port) > 0 ? port.type->dims.back().size : std::nullopt;
-      if (fixed && (rules_.room > 0 || (input.kind == Kind::mask && *fixed > 1))) input.room = *fixed;
+      const bool is_of_all = input.kind == Kind::mask || input.kind == Kind::causal_mask;
+      if (fixed && (rules_.room > 0 || (is_of_all && *fixed > 1))) input.room = *fixed;
       if (input.kind == Kind::mask && fixed == 1) input.kind = Kind::step_mask;
       tell(input.name, "", word(input.kind), step_origins_[input.name]);
     }
   }
+
+  // True of a mask whose one row is meant for all tokens of a step.
+  static bool is_for_all_tokens(const Port& port) { return port.type->dims[rank(port) - 2].size == 1; }
 
   // Gives the rest again, unless its dims say that it must change.
   void keep_rest() {
@@ -286,8 +298,8 @@ class RuleFinder {
 }  // namespace
 
 std::string_view word(Kind kind) {
-  constexpr std::string_view kWords[] = {"mask",         "step_mask",     "positions", "past_length",
-                                         "total_length", "last_position", "segments",  "flag"};
+  constexpr std::string_view kWords[] = {"mask",         "step_mask",     "causal_mask", "positions", "past_length",
+                                         "total_length", "last_position", "segments",    "flag"};
   return kWords[static_cast<size_t>(kind)];
 }
 

@@ -25,6 +25,7 @@ struct StepInput {
   enum class Kind : uint8_t {
     mask,          // ones for what may be seen
     step_mask,     // ones for the tokens of the step
+    causal_mask,   // a row for each token of the step, of what it may see
     positions,     // of the tokens of the step
     past_length,   // number of tokens before those of the step
     total_length,  // with those of the step

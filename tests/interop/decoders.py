@@ -42,15 +42,16 @@ def heads_of(writer, value, heads, size):
 
 class Decoder:
     """`cache` is `concat`, `scatter` or empty; `fault_at`: a position whose logits are wrong, negated or `rounded`;
-    `length`: the dim of tokens; `hides`: the graph does not tell which cache goes where."""
+    `length`: the dim of tokens; `hides`: the graph does not tell which cache goes where; `mask`: one of rows for each
+    token, `added` to the scores or `flags`, in the place of one that is computed, or `padding`, of zeros for what counts."""
 
     def __init__(self, cache="concat", layers=2, width=32, heads=4, vocab=50, room=48, seed=0, fault_at=None,
                  rounded=False, past="past_key_values.{}.{}", present="present.{}.{}", length="sequence",
-                 hides=False):
+                 hides=False, mask=""):
         self.writer = Writer(seed)
         self.cache, self.layers, self.heads, self.width, self.vocab = cache, layers, heads, width, vocab
         self.room, self.fault_at, self.past, self.present, self.hides = room, fault_at, past, present, hides
-        self.rounded, self.length = rounded, length
+        self.rounded, self.length, self.mask = rounded, length, mask
         self.inputs = [info("input_ids", ["batch", length], INT64)]
         self.outputs = [info("logits", ["batch", length, vocab])]
 
@@ -96,11 +97,22 @@ class Decoder:
     def visible(self, positions):
         """rows x 1 x tokens x keys: keys at or before each token, and not masked."""
         w = self.writer
+        if self.mask in ("added", "flags"):
+            seen = {"scatter": self.room, "concat": "total", "": self.length}[self.cache]
+            dtype = FLOAT if self.mask == "added" else TensorProto.BOOL
+            self.inputs.append(info("causal_mask", ["batch", 1, self.length, seen], dtype))
+            if self.cache == "scatter":
+                self.inputs.append(info("write_indices", ["batch"], INT64))
+            return "causal_mask"
         axes = w.constant(np.array([1, 3], np.int64))
         at = w.add("Unsqueeze", [positions, axes])
         if self.cache == "scatter":
             keys = w.constant(np.arange(self.room, dtype=np.int64))
             self.inputs.append(info("write_indices", ["batch"], INT64))
+        elif self.cache and self.mask == "padding":
+            self.inputs.append(info("attention_mask", ["batch", 1, 1, "total"]))
+            seen = w.add("Cast", [w.add("Equal", ["attention_mask", w.constant(np.float32(0))])], to=INT64)
+            keys = w.add("Sub", [w.add("CumSum", [seen, w.constant(np.int64(3))]), w.constant(np.int64(1))])
         elif self.cache:
             self.inputs.append(info("attention_mask", ["batch", "total"], INT64))
             counted = w.add("CumSum", ["attention_mask", w.constant(np.int64(1))])
@@ -117,7 +129,10 @@ class Decoder:
         k, v = (self.cached(value, layer, word, size) for value, word in ((k, "key"), (v, "value")))
         scores = w.add("MatMul", [q, w.add("Transpose", [k], perm=[0, 1, 3, 2])])
         scores = w.add("Mul", [scores, w.constant(np.float32(1 / np.sqrt(size)))])
-        scores = w.add("Where", [visible, scores, w.constant(np.float32(-1e4))])
+        if self.mask == "added":
+            scores = w.add("Add", [scores, visible])
+        else:
+            scores = w.add("Where", [visible, scores, w.constant(np.float32(-1e4))])
         mixed = w.add("MatMul", [w.add("Softmax", [scores], axis=-1), v])
         mixed = w.add("Reshape", [w.add("Transpose", [mixed], perm=[0, 2, 1, 3]),
                                   w.constant(np.array([0, 0, self.width], np.int64))])

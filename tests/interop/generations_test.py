@@ -104,6 +104,39 @@ class GenerationTest(unittest.TestCase):
         self.save(cache="", length=48)
         self.expect_tokens(self.decode("--onnxrt", "--engine"), whole)
 
+    def test_masks_of_rows_for_each_token(self):
+        # the same weights in the same order: tokens are those of the model that makes its mask itself
+        ids = np.array([[3, 7, 1], [40, 2, 2]], np.int64)
+        for cache, mask in (("concat", "added"), ("concat", "flags"), ("concat", "padding"), ("scatter", "added"),
+                            ("scatter", "flags"), ("", "added"), ("", "flags")):
+            with self.subTest(cache=cache, mask=mask):
+                self.save(cache=cache, mask=mask)
+                report = self.decode("--onnxrt", "--engine", "--ref", ids=ids)
+                rule = {feed["input"]: feed["rule"] for feed in report["feeds"]}
+                self.assertEqual(rule["attention_mask" if mask == "padding" else "causal_mask"],
+                                 "mask" if mask == "padding" else "causal_mask")
+                self.expect_tokens(report, decoders.Decoder(cache=cache).model(), ids)
+
+    def test_masks_of_a_fixed_length_are_filled(self):
+        self.save(cache="", mask="added", length=48)
+        self.expect_tokens(self.decode("--onnxrt", "--engine"), decoders.Decoder(cache="").model())
+        self.save(cache="scatter", mask="flags", length=1)
+        self.expect_tokens(self.decode("--onnxrt", "--engine"), decoders.Decoder(cache="scatter").model())
+
+    def test_masks_that_are_given_say_what_is_seen(self):
+        self.save(cache="concat", mask="added")
+        tokens = PROMPT.shape[1]
+        hidden = np.where(np.tri(tokens, dtype=bool), 0, -30000).astype(np.float32)[None, None]
+        hidden[..., 0] = -30000  # nobody sees the first token, also later
+        hidden[:, :, 0, 0] = 0
+        np.savez(self.folder / "given.npz", input_ids=PROMPT, causal_mask=hidden)
+        report = self.decode("--onnxrt", "--load-inputs", "given.npz", "--save-inputs", "last.npz")
+        with np.load(self.folder / "last.npz") as last:
+            expected = np.zeros((1, 1, 1, tokens + STEPS - 1), np.float32)
+            expected[..., 0] = -30000
+            np.testing.assert_array_equal(last["causal_mask"], expected)
+        self.assertEqual(len(report["steps"]), STEPS)
+
     def faulty_engine(self, **settings):
         decoders.save(self.folder / "bad.onnx", fault_at=FAULT_AT, **settings)
         self.assertEqual(self.assay("convert", "bad.onnx", "-o", "bad.engine").returncode, 0)

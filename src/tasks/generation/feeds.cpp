@@ -5,6 +5,7 @@
 #include "base/check.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/generation/masks.h"
 #include "tensor/casts.h"
 #include "tensor/elements.h"
 
@@ -123,10 +124,16 @@ void StepFeeds::feed_caches(const tensor::NamedData& outputs) {
   }
 }
 
+Tensor StepFeeds::next_causal_mask(const StepInput& input, const Tensor& old) const {
+  if (rules_->room > 0) return filled_mask(old, now_ - 1);
+  if (rules_->grows) return grown_mask(old);
+  return input.room > 0 ? next_mask_row(old, past_ + now_ - 1) : next_mask_row(old);
+}
+
 void StepFeeds::feed_input(const StepInput& input) {
   tensor::Datum& datum = datum_of(feeds_, input.name);
   const Tensor old = datum.tensor();
-  const auto one = [](uint64_t, double = 0) { return 1.0; };
+  const auto one = [seen = mask_numbers(old).seen](uint64_t, double = 0) { return seen; };
   const auto next = [](uint64_t, double last) { return last + 1; };
   const auto same = [](uint64_t, double last) { return last; };
   const auto total = static_cast<double>(past_ + now_);
@@ -136,6 +143,9 @@ void StepFeeds::feed_input(const StepInput& input) {
       break;
     case StepInput::Kind::step_mask:
       datum = extended(old, true, one);
+      break;
+    case StepInput::Kind::causal_mask:
+      datum = next_causal_mask(input, old);
       break;
     case StepInput::Kind::positions:
       if (input.room < 0) datum = extended(old, !rules_->grows, next);

@@ -28,6 +28,7 @@ class StepFeeds {
   void feed_tokens(std::span<const int64_t> tokens);
   void feed_caches(const tensor::NamedData& outputs);
   void feed_input(const analysis::StepInput& input);
+  tensor::Tensor next_causal_mask(const analysis::StepInput& input, const tensor::Tensor& old) const;
 
   const analysis::FeedRules* rules_;
   tensor::NamedData feeds_;

@@ -8,6 +8,7 @@
 #include "analysis/input_roles.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "tasks/generation/masks.h"
 #include "tensor/casts.h"
 #include "tensor/elements.h"
 
@@ -164,6 +165,7 @@ class PromptMaker {
     const bool is_list = input.kind == Kind::mask || input.kind == Kind::step_mask || input.kind == Kind::positions ||
                          input.kind == Kind::segments;
     const int64_t length = input.room > 0 ? input.room : tokens_;
+    if (input.kind == Kind::causal_mask) return first_mask(port, length);
     tensor::Shape shape;
     for (size_t i = 0; i < port.type->dims.size(); ++i) {
       const bool is_last = i + 1 == port.type->dims.size();
@@ -175,6 +177,30 @@ class PromptMaker {
     std::vector<double> elements(*count);
     const auto width = static_cast<size_t>(shape.empty() ? 1 : shape.back());
     for (size_t i = 0; i < elements.size(); ++i) elements[i] = first_element(input.kind, i % width);
+    const bool is_mask = input.kind == Kind::mask || input.kind == Kind::step_mask;
+    if (is_mask && shape.size() > 2) set_numbers(usual_mask_numbers(port.type->dtype), elements);
+    return make_numbers(port.type->dtype, shape, elements);
+  }
+
+  static void set_numbers(const MaskNumbers& numbers, std::vector<double>& ones) {
+    for (double& element : ones) element = element == 1 ? numbers.seen : numbers.hidden;
+  }
+
+  // Each token sees itself and those before it. Floats are taken to be added to scores.
+  Tensor first_mask(const Port& port, int64_t length) const {
+    const MaskNumbers numbers = usual_mask_numbers(port.type->dtype);
+    tensor::Shape shape;
+    for (const exec::PortDim& dim : port.type->dims) shape.push_back(dim.size.value_or(shape.empty() ? rows_ : 1));
+    const size_t queries = shape.size() - 2;
+    shape.back() = length;
+    shape[queries] = port.type->dims[queries].size.value_or(rules_.room > 0 ? rules_.room : tokens_);
+    const std::optional<uint64_t> count = tensor::element_count(shape);
+    if (!count) fail(ErrorCode::usage, "input `{}`: its shape is too large", printable(port.name));
+    std::vector<double> elements(*count);
+    for (size_t i = 0; i < elements.size(); ++i) {
+      const auto at = static_cast<int64_t>(i);
+      elements[i] = at % length <= at / length % shape[queries] ? numbers.seen : numbers.hidden;
+    }
     return make_numbers(port.type->dtype, shape, elements);
   }
 
