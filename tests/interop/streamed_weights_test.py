@@ -2,6 +2,8 @@
 that of a conversion in memory, and nothing is left of one that ends early."""
 
 import os
+import pathlib
+import re
 import resource
 import signal
 import subprocess
@@ -94,6 +96,31 @@ class StreamedWeightsTest(InFolder):
             self.assertGreater(len(in_memory), 5 * 512 * 512 / 2)
             self.peak("--weights", *words, "-o", "c.onnx", "--force")
             self.assertEqual((self.path / "c.onnx").read_bytes(), in_memory)
+
+    def own_peak(self, *words):
+        """The most bytes of its own that a command was seen to have, without files that it has mapped."""
+        process = self.start(*words, "-qq")
+        most, status = 0, pathlib.Path(f"/proc/{process.pid}/status")
+        while process.poll() is None:
+            found = re.search(r"RssAnon:\s*(\d+) kB", status.read_text())
+            most = max(most, int(found[1]) * 1024 if found else 0)
+            time.sleep(0.002)
+        _, said = process.communicate()
+        self.assertEqual(process.returncode, 0, said)
+        return most
+
+    def test_codes_of_layers_that_compute_with_them_wait_on_the_disk(self):
+        layers = 40
+        save(self.path, layers)
+        np.savez(self.path / "i.npz", v0=np.random.default_rng(1).standard_normal((4, SIZE)).astype(np.float32))
+        inputs = ["--load-inputs", "i.npz", "--calibrate-with", "ref"]
+        bound = PROGRAM_BYTES + 2 * LAYER_BYTES
+        self.assertLess(bound, 0.8 * layers * SIZE * SIZE)
+        for words in (["--fp8"], ["--int8", "--calibration", "minmax"]):
+            with self.subTest(words):
+                most = self.own_peak(*words, *inputs, "-o", "c.onnx", "--save-external-data", "c.data", "--force")
+                self.assertLess(most, bound)
+                self.assertGreater((self.path / "c.data").stat().st_size, layers * SIZE * SIZE)
 
     def test_nothing_is_left_of_what_ends_early(self):
         save(self.path, 40)

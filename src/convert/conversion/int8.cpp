@@ -68,7 +68,9 @@ class LayeredIntegers final : public LayeredConversion {
 class Int8Order {
  public:
   Int8Order(const Conversion& conversion, const Int8Conversion& wanted)
-      : conversion_(conversion), wanted_(wanted), options_(wanted.options) {}
+      : conversion_(conversion), wanted_(wanted), options_(wanted.options) {
+    options_.store = [&host = conversion.host](tensor::Tensor made) { return host.stored(std::move(made)); };
+  }
 
   // The values whose ranges are needed.
   std::vector<std::string> prepare() {

@@ -32,8 +32,8 @@ std::string_view type_word(const WeightOptions& options) {
 
 class LayeredWeights final : public LayeredConversion {
  public:
-  LayeredWeights(const Conversion& conversion, const WeightOptions& options, const MomentsOf& moments_of)
-      : conversion_(conversion), options_(options), moments_of_(moments_of) {}
+  LayeredWeights(const Conversion& conversion, const WeightOptions& options, const WeightServices& services)
+      : conversion_(conversion), options_(options), services_(services) {}
 
   std::vector<TrialLayer> layers() override {
     ir::Model model = conversion_.model.copy();
@@ -56,12 +56,14 @@ class LayeredWeights final : public LayeredConversion {
   WeightReport compress(ir::Model& model, const WeightOptions& options, bool is_probe) {
     ir::Rewriter rewriter(model);
     Diagnostics repeated;
-    return compress_weights(model, rewriter, options, repeated, {is_probe ? MomentsOf() : moments_of_, {}});
+    WeightServices services = services_;
+    if (is_probe) services.moments_of = {};
+    return compress_weights(model, rewriter, options, repeated, services);
   }
 
   const Conversion& conversion_;
   const WeightOptions& options_;
-  const MomentsOf& moments_of_;
+  const WeightServices& services_;
 };
 
 }  // namespace
@@ -78,7 +80,7 @@ results::ConversionReport convert_weights(const Conversion& conversion, const We
   }
   WeightOptions options = wanted.options;
   if (wanted.trials.are_wanted) {
-    LayeredWeights layered(conversion, options, services.moments_of);
+    LayeredWeights layered(conversion, options, services);
     options.choice.kept.merge(choose_layers(conversion, layered, wanted.trials.budget, report));
   }
   LayerErrors errors(conversion, wanted.reports_errors);

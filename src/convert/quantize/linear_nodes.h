@@ -1,11 +1,11 @@
 #pragma once
 
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 
+#include "convert/quantize/store_constant.h"
 #include "ir/edit.h"
 
 namespace assay::convert {
@@ -32,9 +32,6 @@ struct TableNodes {
   uint32_t axis = 0;
   ir::NodeId before;
 };
-
-// Puts a constant that was made somewhere else than in memory.
-using StoreConstant = std::function<tensor::Tensor(tensor::Tensor made)>;
 
 // Makes nodes and constants with names that nothing else has.
 class LinearNodes {

@@ -27,7 +27,12 @@ class QdqEditor {
  public:
   QdqEditor(ir::Model& model, ir::Edit& edit, const QdqOptions& options, const QdqPlan& plan,
             const calibrate::Ranges& ranges)
-      : model_(model), nodes_(model, edit), edit_(edit), options_(options), plan_(plan), ranges_(ranges) {
+      : model_(model),
+        nodes_(model, edit, options.store),
+        edit_(edit),
+        options_(options),
+        plan_(plan),
+        ranges_(ranges) {
     first_ = model[model.main_graph()].first;
     for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
       if (plan.roles[node.index] == QdqRole::compute) compute_.push_back(node);

@@ -4,6 +4,7 @@
 #include <set>
 
 #include "convert/layers.h"
+#include "convert/quantize/store_constant.h"
 
 namespace assay::convert {
 
@@ -21,6 +22,7 @@ struct QdqOptions {
   bool per_channel = true;     // a scale for each output channel of a weight
   LayerChoice choice = {};
   std::set<ir::ValueId> clipped = {};  // weights of which numbers may be cut off, for the least square error
+  StoreConstant store = {};            // of codes; null: they stay in memory
 };
 
 }  // namespace assay::convert
