@@ -180,6 +180,52 @@ class GenerationTest(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertIn("Loading input data from step.npz", done.stdout)
 
+    def test_saved_outputs_are_a_side(self):
+        for cache in ("concat", "scatter", ""):
+            with self.subTest(cache):
+                model = self.save(cache=cache)
+                before = self.decode("--onnxrt", "--save-outputs", "golden.json")
+                report = self.decode("--engine", "--load-outputs", "golden.json")
+                self.expect_tokens(report, model)
+                self.assertIn("onnxrt", report["runs"][1]["runner"])
+                errors = [step["sides"][0]["cache_relative"] for step in report["steps"]]
+                self.assertEqual(all(x is not None and x < 1e-5 for x in errors), bool(cache))
+                self.assertEqual([step["token"][0] for step in before["steps"]],
+                                 [step["token"][1] for step in report["steps"]])
+
+    def test_a_fault_is_found_beside_saved_outputs(self):
+        model = self.save(cache="concat")
+        self.decode("--onnxrt", "--save-outputs", "golden.json")
+        self.save(cache="concat", fault_at=FAULT_AT)
+        report = self.decode("--onnxrt", "--load-outputs", "golden.json", status=1)
+        first = report["first_divergence"]
+        self.assertEqual((first["step"], first["position"]), (FAULT_STEP, FAULT_AT))
+        self.assertIsNone(report["steps"][FAULT_STEP + 1]["kl"])
+        tokens, logits = decoders.loop(session_of(model), model, PROMPT, STEPS)
+        self.assertEqual([first["token_a"], first["token_b"]],
+                         [logits[FAULT_STEP][0].argmin(), tokens[FAULT_STEP][0]])
+        report = self.decode("--onnxrt", "--load-outputs", "golden.json", "--teacher", "saved", status=1)
+        self.assertEqual([step["step"] for step in report["steps"] if not step["top1_same"]], [FAULT_STEP])
+        self.assertEqual([step["token"][1] for step in report["steps"]], tokens[:, 0].tolist())
+        self.assertTrue(all(step["kl"] < 1e-9 for step in report["steps"] if step["step"] != FAULT_STEP))
+
+    def test_saved_outputs_of_something_else(self):
+        self.save(cache="concat")
+        self.decode("--onnxrt", "--save-outputs", "golden.json", steps=4)
+        other = PROMPT.copy()
+        other[0, 0] += 1
+        self.decode("--onnxrt", "--load-outputs", "golden.json", ids=other, steps=4, status=2)
+        done = self.assay("run", "m.onnx", "--onnxrt", "--decode", 4, "--load-outputs", "golden.json", "--load-inputs", "ids.npz")
+        self.assertIn("was saved with another prompt", done.stderr)
+        np.savez(self.folder / "ids.npz", input_ids=PROMPT)
+        for words, line in ((["--decode", 9, "--teacher", "saved"], "has 4 steps"), (["--decode", 2], "")):
+            done = self.assay("run", "m.onnx", "--onnxrt", *words, "--load-outputs", "golden.json", "--load-inputs", "ids.npz")
+            self.assertEqual(done.returncode, 2 if line else 0, done.stderr)
+            self.assertIn(line, done.stderr)
+        np.savez(self.folder / "plain.npz", other=PROMPT)
+        done = self.assay("run", "m.onnx", "--onnxrt", "--decode", 4, "--load-outputs", "plain.npz", "--load-inputs", "ids.npz")
+        self.assertEqual((done.returncode, "has no `logits`" in done.stderr), (2, True), done.stderr)
+
     def test_steps_end_at_the_first_divergence_with_fail_fast(self):
         self.faulty_engine(cache="concat")
         report = self.decode("--onnxrt", "--trt-engine", "bad.engine", "--fail-fast", status=1)

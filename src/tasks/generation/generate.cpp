@@ -11,6 +11,7 @@
 #include "exec/sinks.h"
 #include "tasks/generation/cache_error.h"
 #include "tasks/generation/prompt.h"
+#include "tasks/generation/saved_steps.h"
 #include "tasks/generation/steps.h"
 #include "tasks/run/describe.h"
 #include "tasks/run/sides.h"
@@ -31,7 +32,8 @@ class Generator {
         observer_(observer),
         counter_(observer, "steps", wanted_.steps * sides.runners.size()),
         tokens_(sides.runners.size()),
-        early_(sides.runners.size()) {
+        early_(sides.runners.size()),
+        saved_(sides.runners.size()) {
     for (const exec::RunnerPtr& runner : sides.runners) {
       report_.runs.push_back({.runner = runner->name(), .is_live = runner->is_live()});
       runners_.push_back(runner->name());
@@ -48,7 +50,7 @@ class Generator {
     const std::vector<size_t> sides = order();
     for (const size_t side : sides) {
       if (!open(side, findings)) continue;
-      decode(side);
+      sides_.runners[side]->is_live() ? decode(side) : read_saved(side);
       const bool runs_again = base_ == side && !request_.save_inputs.empty();
       if (side != sides.back() && !runs_again) sides_.runners[side]->close();
       if (wanted_.teacher == side && tokens_[side].size() < wanted_.steps) break;
@@ -62,6 +64,7 @@ class Generator {
   RunOutcome take() {
     RunOutcome outcome;
     if (!request_.save_inputs.empty() && base_) save_inputs();
+    if (!request_.save_outputs.empty()) save_outputs();
     outcome.save_failure = save_failure_;
     report_.generation = std::move(generation_);
     report_.verdict = compare::verdict(report_);
@@ -123,7 +126,7 @@ class Generator {
         if (error.code() != ErrorCode::usage) throw;
         misuse = error;
       }
-      if (misuse) return;
+      if (misuse || !runner.is_live()) return;
       for (const exec::Feed& feed : exec::check_feeds(runner.signature(), prompt_.inputs, findings))
         run.inputs.push_back(describe(feed.name, feed.value));
     });
@@ -149,6 +152,7 @@ class Generator {
         }
         const size_t step = round - unread;
         tokens_[side].push_back(record.scores.tokens);
+        if (!request_.save_outputs.empty()) saved_[side].push_back(saved_step(rules_, record, runners_[side]));
         const bool is_last = step + 1 == wanted_.steps || is_lost(record, step);
         if (is_base && is_last) last_inputs_ = feeds.current();
         take_record(side, step, std::move(record), is_base);
@@ -174,6 +178,8 @@ class Generator {
     if (logits == nullptr || !logits->is_tensor())
       fail(ErrorCode::backend, "output `{}` was not given", printable(rules_.scores));
     record.scores = compare::next_scores(logits->tensor(), feeds.rows(), feeds.last_place());
+    record.dtype = logits->tensor().dtype();
+    record.read = find_datum(feeds.current(), rules_.ids)->tensor();
     record.written = written_parts(rules_.caches, outputs, feeds.past(), feeds.now());
     record.position = feeds.past() + feeds.now() - 1;
     report_.compare_seconds += comparing.seconds();
@@ -182,6 +188,30 @@ class Generator {
     }
     run.run_seconds += record.seconds;
     return record;
+  }
+
+  // Steps that another run has saved.
+  void read_saved(size_t side) {
+    const uint64_t count = sides_.runners[side]->iterations().value_or(0);
+    same_context_ = true;
+    if (wanted_.teacher == side && count < wanted_.steps) {
+      throw Error(ErrorCode::usage, fmt::format("`{}` has {} steps", printable(runners_[side]), count))
+          .about("teacher");
+    }
+    const bool has_read = try_side(side, [&] {
+      for (size_t step = 0; step < std::min(count, wanted_.steps); ++step) {
+        exec::KeepingSink sink;
+        const std::optional<double> seconds = sides_.runners[side]->run(step, {}, {}, sink);
+        StepRecord record = step_of(rules_, sink.values, generation_.rows);
+        record.seconds = seconds.value_or(0);
+        report_.runs[side].run_seconds += record.seconds;
+        ++report_.runs[side].iterations;
+        tokens_[side].push_back(record.scores.tokens);
+        take_record(side, step, std::move(record), false);
+        counter_.advance();
+      }
+    });
+    if (has_read) observer_.on_runner_finished(report_.runs[side]);
   }
 
   bool is_lost(const StepRecord& record, size_t step) {
@@ -223,6 +253,7 @@ class Generator {
   void compare(size_t side, size_t step, const StepRecord& record) {
     if (step >= base_records_.size()) return;
     const Stopwatch comparing;
+    check_context(side, step, record);
     results::StepSide found = compare_step(base_records_[step], record, rules_, same_context_);
     found.runner = runners_[side];
     const bool keeps_own = !wanted_.teacher || request_.compare.fail_fast;
@@ -230,6 +261,29 @@ class Generator {
     generation_.steps[step].seconds[side] = record.seconds;
     generation_.steps[step].sides.push_back(std::move(found));
     report_.compare_seconds += comparing.seconds();
+  }
+
+  // A saved run need not have read the tokens that are read here.
+  void check_context(size_t side, size_t step, const StepRecord& record) {
+    if (sides_.runners[side]->is_live() || has_read_same(base_records_[step], record)) return;
+    if (step == 0) {
+      throw Error(ErrorCode::usage, fmt::format("`{}` was saved with another prompt", printable(runners_[side])))
+          .about("load_outputs");
+    }
+    same_context_ = false;
+  }
+
+  void save_outputs() {
+    observer_.info("Saving inference results to " + printable(request_.save_outputs));
+    formats::SavedRuns runs;
+    for (size_t side = 0; side < saved_.size(); ++side) {
+      if (!saved_[side].empty()) runs.push_back({runners_[side], std::move(saved_[side])});
+    }
+    const std::variant<std::monostate, Error> saved = attempt([&] {
+      formats::save_results(request_.save_outputs, runs);
+      return std::monostate();
+    });
+    if (const Error* error = std::get_if<Error>(&saved)) save_failure_ = *error;
   }
 
   // Inputs of the first side at the first divergence, for which it runs again so far.
@@ -274,7 +328,8 @@ class Generator {
   Prompt prompt_;
   std::vector<std::vector<std::vector<int64_t>>> tokens_;  // by side and step
   std::vector<std::vector<StepRecord>> early_;  // of sides that ran before the one that they are compared with
-  std::optional<size_t> base_;                  // the side that others are compared with
+  std::vector<std::vector<formats::SavedIteration>> saved_;  // by side, where outputs are to be saved
+  std::optional<size_t> base_;                               // the side that others are compared with
   std::vector<StepRecord> base_records_;
   bool same_context_ = true;  // of the side that is compared
   tensor::NamedData last_inputs_;

@@ -11,7 +11,9 @@ namespace assay::tasks {
 struct StepRecord {
   uint64_t position = 0;  // of the last token that was read
   compare::TokenScores scores;
-  std::vector<tensor::Tensor> written;  // into the caches
+  std::vector<tensor::Tensor> written;             // into the caches
+  tensor::Tensor read;                             // token ids
+  tensor::DType dtype = tensor::DType::undefined;  // of the logits
   double seconds = 0;
 };
 

@@ -139,8 +139,9 @@ void check_run(const RunRequest& request) {
   if (request.check_average) compare::check_averages(request.compare);
   if (request.backends.empty()) return;
   const uint64_t iterations = request.inputs.iterations;
+  const uint64_t results = request.generation ? request.generation->steps : iterations;
   if (!request.save_inputs.empty()) formats::check_room(request.save_inputs, 1, iterations);
-  if (!request.save_outputs.empty()) formats::check_room(request.save_outputs, request.backends.size(), iterations);
+  if (!request.save_outputs.empty()) formats::check_room(request.save_outputs, request.backends.size(), results);
 }
 
 RunOutcome run(RunRequest request, Observer& observer) {

@@ -10,9 +10,11 @@ namespace assay::cli {
 namespace {
 
 constexpr std::string_view kFirst = "first";
+constexpr std::string_view kSaved = "saved";
 
-size_t teacher_side(const std::string& word, const std::vector<std::string>& backends) {
+size_t teacher_side(const std::string& word, const std::vector<std::string>& backends, bool has_saved) {
   if (word == kFirst) return 0;
+  if (word == kSaved && has_saved) return backends.size();
   const auto found = std::ranges::find(backends, word == "trt" ? "engine" : word);
   if (found != backends.end()) return static_cast<size_t>(found - backends.begin());
   fail(ErrorCode::usage, "--teacher: `{}` is none of the sides: {}", printable(word), join(backends, ", "));
@@ -21,21 +23,23 @@ size_t teacher_side(const std::string& word, const std::vector<std::string>& bac
 }  // namespace
 
 OptionGroup generation_group() {
-  return {.title = "Generation",
-          .description = "Tokens that a model generates, each step fed by the one before (docs/generations.md)",
-          .rows = {{.names = {"--decode"},
-                    .metavar = "N",
-                    .help = "generate N tokens on every side and compare them step by step, instead of single runs"},
-                   {.names = {"--teacher"},
-                    .metavar = "SIDE",
-                    .help = "with --decode: all sides read the tokens that this side chooses, a backend or `first`; "
-                            "default: each reads its own"},
-                   {.names = {"--feed"},
-                    .arity = Arity::one_or_more,
-                    .repeat = Repeat::append,
-                    .metavar = "OUT=IN",
-                    .help = "with --decode: the output that becomes an input of the next step, where names, shapes and "
-                            "the graph do not tell; for the input of token ids, the output of the logits"}}};
+  return {
+      .title = "Generation",
+      .description = "Tokens that a model generates, each step fed by the one before (docs/generations.md)",
+      .rows = {
+          {.names = {"--decode"},
+           .metavar = "N",
+           .help = "generate N tokens on every side and compare them step by step, instead of single runs"},
+          {.names = {"--teacher"},
+           .metavar = "SIDE",
+           .help = "with --decode: all sides read the tokens that this side chooses, a backend, `first`, or `saved` "
+                   "of --load-outputs; default: each reads its own"},
+          {.names = {"--feed"},
+           .arity = Arity::one_or_more,
+           .repeat = Repeat::append,
+           .metavar = "OUT=IN",
+           .help = "with --decode: the output that becomes an input of the next step, where names, shapes and "
+                   "the graph do not tell; for the input of token ids, the output of the logits"}}};
 }
 
 std::optional<tasks::GenerationRequest> generation_request(const Arguments& arguments,
@@ -49,7 +53,8 @@ std::optional<tasks::GenerationRequest> generation_request(const Arguments& argu
   tasks::GenerationRequest request;
   request.steps = parse_count("--decode", arguments.value("--decode"), 1);
   if (backends.empty()) fail(ErrorCode::usage, "--decode needs a backend: --onnxrt, --engine, ...");
-  if (arguments.has("--teacher")) request.teacher = teacher_side(arguments.value("--teacher"), backends);
+  if (arguments.has("--teacher"))
+    request.teacher = teacher_side(arguments.value("--teacher"), backends, arguments.has("--load-outputs"));
   for (const std::string& pair : arguments.values("--feed")) {
     const size_t at = pair.find('=');
     const bool is_pair = at != std::string::npos && at > 0 && at + 1 < pair.size();
@@ -76,8 +81,6 @@ std::optional<tasks::GenerationRequest> generation_request(const Arguments& argu
                                           "--save-error-metrics-plot",
                                           "--show-error-metrics-plot",
                                           "--save-accuracy-results",
-                                          "--save-outputs",
-                                          "--load-outputs",
                                           "--save-input-blob",
                                           "--tolerance",
                                           "--atol",
