@@ -46,8 +46,9 @@ bool is_same_symbol(const exec::PortDim& a, const exec::PortDim& b) {
 
 class RuleFinder {
  public:
-  RuleFinder(const ir::Model& model, const exec::Signature& signature, const Given& given, Diagnostics& findings)
-      : model_(model), signature_(signature), given_(given), findings_(findings) {
+  RuleFinder(const ir::Model& model, const exec::Signature& signature, const KnownFeeds& known, Diagnostics& findings)
+      : model_(model), signature_(signature), given_(known.given), findings_(findings) {
+    rules_.opened = known.opened;
     for (const Port& input : signature.inputs) {
       if (!input.has_default) open_.push_back(&input);
     }
@@ -239,7 +240,7 @@ class RuleFinder {
   void settle_lengths() {
     const exec::PortDim& length = ids_->type->dims.back();
     if (rules_.grows && length.size) rules_.room = *length.size;
-    rules_.is_single = !rules_.grows && length.size == 1;
+    rules_.is_single = !rules_.grows && length.size == 1 && rules_.opened.empty();
     for (StepInput& input : rules_.inputs) {
       const Port& port = *exec::find_port(signature_.inputs, input.name);
       if (input.kind == Kind::causal_mask && !rules_.is_single && is_for_all_tokens(port)) input.kind = Kind::mask;
@@ -260,6 +261,10 @@ class RuleFinder {
   void keep_rest() {
     const exec::PortDim& length = ids_->type->dims.back();
     for (const Port* input : open_) {
+      if (std::ranges::find(rules_.opened, input->name, &Given::value_type::second) != rules_.opened.end()) {
+        tell(input->name, "", "opening", "name");
+        continue;
+      }
       const std::string name = to_lower(input->name);
       const auto changes = [&](const exec::PortDim& dim) { return is_same_symbol(dim, length); };
       const bool is_like_cache =
@@ -303,9 +308,9 @@ std::string_view word(Kind kind) {
   return kWords[static_cast<size_t>(kind)];
 }
 
-FeedRules feed_rules(const ir::Model& model, const exec::Signature& signature, const Given& given,
+FeedRules feed_rules(const ir::Model& model, const exec::Signature& signature, const KnownFeeds& known,
                      Diagnostics& findings) {
-  return RuleFinder(model, signature, given, findings).find();
+  return RuleFinder(model, signature, known, findings).find();
 }
 
 }  // namespace assay::analysis

@@ -49,13 +49,21 @@ struct FeedRules {
   bool is_single = false;  // a step reads one token, the prompt too
   std::vector<CacheFeed> caches;
   std::vector<StepInput> inputs;
-  std::vector<std::string> kept;  // given again as they are
+  std::vector<std::pair<std::string, std::string>> opened;  // outputs of another model, which reads the prompt, and
+                                                            // inputs that they become; with a cache: by its output
+  std::vector<std::string> kept;                            // given again as they are
   std::vector<results::FeedRule> told;
 };
 
-// The rules that names, types, shapes and the graph give, after those of `given` (output, input). Error (usage) for a
-// name in `given` that is not there, (unsupported) for an input whose source cannot be told.
-FeedRules feed_rules(const ir::Model& model, const exec::Signature& signature,
-                     const std::vector<std::pair<std::string, std::string>>& given, Diagnostics& findings);
+// Pairs of an output and an input that are known before.
+struct KnownFeeds {
+  std::vector<std::pair<std::string, std::string>> given;
+  std::vector<std::pair<std::string, std::string>> opened;  // outputs of the model that reads the prompt in its place
+};
+
+// The rules that names, types, shapes and the graph give, after those that are given. Error (usage) for a given name
+// that is not there, (unsupported) for an input whose source cannot be told.
+FeedRules feed_rules(const ir::Model& model, const exec::Signature& signature, const KnownFeeds& known,
+                     Diagnostics& findings);
 
 }  // namespace assay::analysis

@@ -34,6 +34,7 @@ struct GenerationRequest {
   uint64_t steps = 0;
   std::optional<size_t> teacher;  // number of the side whose tokens all read; none: each reads its own
   std::vector<std::pair<std::string, std::string>> feeds;  // pairs of an output and the input that it becomes
+  std::string prompt_model;                                // file that reads the prompt in its place; empty: none
 };
 
 // Runs a model on backends and compares the outputs of neighbouring runs; saved outputs count as further runs.

@@ -41,16 +41,18 @@ def heads_of(writer, value, heads, size):
 
 
 class Decoder:
-    """`cache` is `concat`, `scatter` or empty; `fault_at`: a position whose logits are wrong, negated or `rounded`;
+    """`cache` is `concat`, `scatter`, `opening` (it reads a prompt and gives the first caches) or empty; `fault_at`: a position whose logits are wrong, negated or `rounded`;
     `length`: the dim of tokens; `hides`: the graph does not tell which cache goes where; `mask`: one of rows for each
     token, `added` to the scores or `flags`, in the place of one that is computed, or `padding`, of zeros for what counts."""
 
     def __init__(self, cache="concat", layers=2, width=32, heads=4, vocab=50, room=48, seed=0, fault_at=None,
                  rounded=False, past="past_key_values.{}.{}", present="present.{}.{}", length="sequence",
-                 hides=False, mask=""):
+                 hides=False, mask="", crosses=False):
         self.writer = Writer(seed)
-        self.cache, self.layers, self.heads, self.width, self.vocab = cache, layers, heads, width, vocab
+        self.layers, self.heads, self.width, self.vocab = layers, heads, width, vocab
         self.room, self.fault_at, self.past, self.present, self.hides = room, fault_at, past, present, hides
+        self.opens, self.crosses = cache == "opening", crosses
+        self.cache = "" if self.opens else cache
         self.rounded, self.length, self.mask = rounded, length, mask
         self.inputs = [info("input_ids", ["batch", length], INT64)]
         self.outputs = [info("logits", ["batch", length, vocab])]
@@ -60,6 +62,8 @@ class Decoder:
         positions = self.positions()
         x = w.add("Gather", [w.weight(self.vocab, self.width, scale=1.0), "input_ids"])
         x = w.add("Add", [x, w.add("Gather", [w.weight(self.room, self.width, scale=0.3), positions])])
+        if self.crosses:
+            x = w.add("Add", [x, self.crossed(x)])
         visible = self.visible(positions)
         for layer in range(self.layers):
             x = w.add("Add", [x, self.attention(self.norm(x), layer, visible)])
@@ -138,7 +142,20 @@ class Decoder:
                                   w.constant(np.array([0, 0, self.width], np.int64))])
         return w.add("MatMul", [mixed, w.weight(self.width, self.width)])
 
+    def crossed(self, x):
+        """One row that the prompt makes once, and all steps read."""
+        w = self.writer
+        if not self.opens:
+            self.inputs.append(info("past_key_values.0.encoder.key", ["batch", 1, self.width]))
+            return "past_key_values.0.encoder.key"
+        self.outputs.append(info("present.0.encoder.key", ["batch", 1, self.width]))
+        return w.add("ReduceMean", [x, w.constant(np.array([1], np.int64))], ["present.0.encoder.key"])
+
     def cached(self, value, layer, word, size):
+        if self.opens:
+            present = self.present.format(layer, word)
+            self.outputs.append(info(present, ["batch", self.heads, self.length, size]))
+            return self.writer.add("Identity", [value], [present])
         if not self.cache:
             return value
         past, present = self.past.format(layer, word), self.present.format(layer, word)

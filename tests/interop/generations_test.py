@@ -180,6 +180,71 @@ class GenerationTest(unittest.TestCase):
         self.assertIn(done.returncode, (0, 1), done.stderr)
         self.assertIn("Loading input data from step.npz", done.stdout)
 
+    def save_two(self, **settings):
+        """A model that reads the prompt, one for the steps, and the tokens by ONNX Runtime."""
+        prompt = decoders.save(self.folder / "p.onnx", cache="opening", **{**settings, "fault_at": None})
+        steps = self.save(cache="concat", **{**settings, "fault_at": None})
+        session = session_of(prompt)
+        results = dict(zip([value.name for value in prompt.graph.output], session.run(None, {"input_ids": PROMPT})))
+        session, tokens = session_of(steps), []
+        names = [value.name for value in steps.graph.output]
+        for step in range(STEPS):
+            tokens.append(results["logits"][:, -1].argmax(-1)[:, None])
+            feeds = {name.replace("present", "past_key_values"): value for name, value in results.items() if name != "logits"}
+            read = PROMPT.shape[1] + step
+            made = session.run(None, {"input_ids": tokens[-1], "position_ids": np.array([[read]], np.int64),
+                                      "attention_mask": np.ones((1, read + 1), np.int64), **feeds})
+            results.update(zip(names, made))
+        self.save(cache="concat", **settings)
+        return [int(token[0, 0]) for token in tokens]
+
+    def test_prompt_and_steps_are_two_files(self):
+        for crosses in (False, True):
+            with self.subTest(crosses=crosses):
+                tokens = self.save_two(crosses=crosses)
+                report = self.decode("--prompt-model", "p.onnx", "--onnxrt", "--engine", "--openvino")
+                self.assertEqual([step["token"] for step in report["steps"]], [[token] * 3 for token in tokens])
+                self.assertEqual([step["position"] for step in report["steps"]],
+                                 list(range(PROMPT.shape[1] - 1, PROMPT.shape[1] - 1 + STEPS)))
+                self.assertTrue(all(side["cache_relative"] < 1e-5 for step in report["steps"] for side in step["sides"]))
+                rules = {feed["input"]: feed["rule"] for feed in report["feeds"]}
+                self.assertEqual(rules.get("past_key_values.0.encoder.key"), "opening" if crosses else None)
+        whole, _ = decoders.loop(session_of(decoders.Decoder(cache="").model()), decoders.Decoder(cache="").model(), PROMPT, STEPS)
+        self.assertEqual(self.save_two(), whole[:, 0].tolist())
+
+    def test_steps_of_one_token_behind_a_prompt(self):
+        for mask in ("", "added"):
+            with self.subTest(mask):
+                tokens = self.save_two()
+                self.save(cache="concat", length=1, mask=mask)
+                report = self.decode("--prompt-model", "p.onnx", "--onnxrt", "--engine")
+                self.assertEqual([step["token"] for step in report["steps"]], [[token] * 2 for token in tokens])
+
+    def test_a_fault_behind_the_prompt_of_two_files(self):
+        tokens = self.save_two(fault_at=FAULT_AT, rounded=True, crosses=True)
+        report = self.decode("--prompt-model", "p.onnx", "--onnxrt", "--ref-fp64", "--save-inputs", "step.npz", status=1)
+        first = report["first_divergence"]
+        self.assertEqual((first["step"], first["token_b"]), (FAULT_STEP, tokens[FAULT_STEP]))
+        done = self.assay(*first["command"].split()[1:])
+        self.assertIn(done.returncode, (0, 1), done.stderr)
+        self.save_two()
+        decoders.save(self.folder / "p.onnx", cache="opening", fault_at=PROMPT.shape[1] - 1, rounded=True)
+        report = self.decode("--prompt-model", "p.onnx", "--onnxrt", "--ref-fp64", "--save-inputs", "step.npz", status=1)
+        first = report["first_divergence"]
+        self.assertEqual(first["step"], 0)
+        self.assertIn("debug accuracy p.onnx --onnxrt", first["command"])
+        with np.load(self.folder / "step.npz") as saved:
+            self.assertEqual({name: saved[name].tolist() for name in saved}, {"input_ids": PROMPT.tolist()})
+
+    def test_a_prompt_model_that_does_not_fit(self):
+        self.save(cache="concat")
+        decoders.save(self.folder / "p.onnx", cache="")
+        for words, status, line in ((["--prompt-model", "p.onnx"], 3, "no output of `p.onnx` can be told"),
+                                    (["--prompt-model", "none.onnx"], 2, "none.onnx")):
+            done = self.assay("run", "m.onnx", "--onnxrt", "--decode", 4, *words)
+            self.assertEqual(done.returncode, status, done.stderr)
+            self.assertIn(line, done.stderr)
+
     def test_saved_outputs_are_a_side(self):
         for cache in ("concat", "scatter", ""):
             with self.subTest(cache):
@@ -263,6 +328,7 @@ class GenerationTest(unittest.TestCase):
         for words, line in (
                 (["--decode", 0], "--decode"),
                 (["--teacher", "onnxrt"], "--teacher needs --decode"),
+                (["--prompt-model", "m.onnx"], "--prompt-model needs --decode"),
                 (["--decode", 4, "--teacher", "openvino"], "`openvino` is none of the sides"),
                 (["--decode", 4, "--feed", "logits"], "expected OUT=IN"),
                 (["--decode", 4, "--feed", "logit=input_ids"], "did you mean `logits`?"),

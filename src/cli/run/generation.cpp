@@ -26,7 +26,9 @@ std::string command_of(const results::RunReport& report, const tasks::RunRequest
   const std::string inputs = first.inputs.empty() ? "step.npz" : first.inputs;
   std::string sides = "--" + request.backends[a];
   if (request.backends[a] != request.backends[b]) sides += " --against " + request.backends[b];
-  return fmt::format("assay debug accuracy {} {} --load-inputs {}", request.model.path, sides, inputs);
+  const bool is_of_prompt = first.step == 0 && !request.generation->prompt_model.empty();
+  const std::string& model = is_of_prompt ? request.generation->prompt_model : request.model.path;
+  return fmt::format("assay debug accuracy {} {} --load-inputs {}", model, sides, inputs);
 }
 
 }  // namespace

@@ -77,7 +77,7 @@ StepFeeds::StepFeeds(const analysis::FeedRules& rules, tensor::NamedData prompt,
   rows_ = ids.size() == 1 ? 1 : static_cast<uint64_t>(ids.front());
   now_ = rules.room > 0 ? tokens : static_cast<uint64_t>(ids.back());
   for (const analysis::CacheFeed& cache : rules.caches) {
-    if (!cache.grows) continue;
+    if (!cache.grows || !rules.opened.empty()) continue;
     past_ = static_cast<uint64_t>(find_datum(feeds_, cache.input)->tensor().shape()[*cache.axis]);
     break;
   }
@@ -113,11 +113,24 @@ void StepFeeds::feed_tokens(std::span<const int64_t> tokens) {
     ids = extended(ids.tensor(), !rules_->grows, token);
 }
 
+// Inputs that are no caches keep what the model of the prompt gave.
+void StepFeeds::feed_opened(const tensor::NamedData& outputs) {
+  for (const auto& [output, input] : rules_->opened) {
+    const tensor::Datum* made = find_datum(outputs, output);
+    if (made != nullptr && find_datum(feeds_, input) == nullptr) feeds_.push_back({input, *made});
+  }
+}
+
 // A cache that a step leaves empty, as of an encoder's values that were computed before, stays as it is.
 void StepFeeds::feed_caches(const tensor::NamedData& outputs) {
+  if (past_ == 0) feed_opened(outputs);
   for (const analysis::CacheFeed& cache : rules_->caches) {
     const tensor::Datum* made = find_datum(outputs, cache.output);
     if (made == nullptr) fail(ErrorCode::backend, "output `{}` was not given", printable(cache.output));
+    if (find_datum(feeds_, cache.input) == nullptr) {
+      feeds_.push_back({cache.input, *made});
+      continue;
+    }
     tensor::Datum& datum = datum_of(feeds_, cache.input);
     const bool is_empty = made->is_tensor() && made->tensor().count() == 0;
     if (!is_empty || datum.tensor().count() == 0) datum = *made;

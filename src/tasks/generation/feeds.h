@@ -27,6 +27,7 @@ class StepFeeds {
  private:
   void feed_tokens(std::span<const int64_t> tokens);
   void feed_caches(const tensor::NamedData& outputs);
+  void feed_opened(const tensor::NamedData& outputs);
   void feed_input(const analysis::StepInput& input);
   tensor::Tensor next_causal_mask(const analysis::StepInput& input, const tensor::Tensor& old) const;
 

@@ -10,7 +10,7 @@
 #include "compare/runs/verdict.h"
 #include "exec/sinks.h"
 #include "tasks/generation/cache_error.h"
-#include "tasks/generation/prompt.h"
+#include "tasks/generation/opening.h"
 #include "tasks/generation/saved_steps.h"
 #include "tasks/generation/steps.h"
 #include "tasks/run/describe.h"
@@ -43,8 +43,15 @@ class Generator {
   void run(Diagnostics& findings) {
     const ir::Model& model = subject_.loaded->model;
     const exec::Signature signature = exec::signature_of(model);
-    rules_ = analysis::feed_rules(model, signature, wanted_.feeds, findings);
-    prompt_ = make_prompt(model, signature, rules_, subject_.inputs, wanted_.steps, observer_, findings);
+    InputRequest inputs = subject_.inputs;
+    analysis::KnownFeeds known{wanted_.feeds, {}};
+    if (!wanted_.prompt_model.empty()) {
+      opening_ = open_opening(request_, signature, observer_);
+      known = {given_behind(*opening_, signature, wanted_.feeds), opening_->feeds};
+      inputs = inputs_behind(*opening_, signature);
+    }
+    rules_ = analysis::feed_rules(model, signature, known, findings);
+    prompt_ = make_prompt(model, signature, rules_, inputs, wanted_.steps, observer_, findings);
     tell();
     for (const Diagnostic& finding : findings.all()) observer_.on_finding(finding);
     const std::vector<size_t> sides = order();
@@ -52,7 +59,7 @@ class Generator {
       if (!open(side, findings)) continue;
       sides_.runners[side]->is_live() ? decode(side) : read_saved(side);
       const bool runs_again = base_ == side && !request_.save_inputs.empty();
-      if (side != sides.back() && !runs_again) sides_.runners[side]->close();
+      if (side != sides.back() && !runs_again) close(side);
       if (wanted_.teacher == side && tokens_[side].size() < wanted_.steps) break;
     }
     for (size_t side = 0; side < early_.size() && !base_; ++side) begin_base(side);
@@ -107,7 +114,7 @@ class Generator {
     run.failure = failure->line();
     run.remedy = failure->remedy();
     run.is_input_bad = exit_status(failure->code()) == kExitUsage;
-    sides_.runners[number]->close();
+    close(number);
     observer_.on_runner_failed(run, *failure);
     return false;
   }
@@ -122,12 +129,14 @@ class Generator {
     const bool is_open = try_side(number, [&] {
       try {
         runner.open(findings);
+        if (opening_ && runner.is_live()) opening_->sides.runners[number]->open(opening_->subject->findings());
       } catch (const Error& error) {
         if (error.code() != ErrorCode::usage) throw;
         misuse = error;
       }
       if (misuse || !runner.is_live()) return;
-      for (const exec::Feed& feed : exec::check_feeds(runner.signature(), prompt_.inputs, findings))
+      const exec::Runner& first = opening_ ? *opening_->sides.runners[number] : runner;
+      for (const exec::Feed& feed : exec::check_feeds(first.signature(), first_inputs(), findings))
         run.inputs.push_back(describe(feed.name, feed.value));
     });
     if (misuse) throw Error(*misuse);
@@ -135,6 +144,33 @@ class Generator {
     run.load_seconds = loading.seconds();
     observer_.on_runner_opened(run, runner.description());
     return true;
+  }
+
+  void close(size_t side) {
+    sides_.runners[side]->close();
+    if (opening_ && sides_.runners[side]->is_live()) opening_->sides.runners[side]->close();
+  }
+
+  const tensor::NamedData& first_inputs() const { return opening_ ? opening_->prompt.inputs : prompt_.inputs; }
+
+  // Inputs of a step, of the model that makes it.
+  const tensor::NamedData& inputs_of(const StepFeeds& feeds) const {
+    return opening_ && feeds.past() == 0 ? opening_->prompt.inputs : feeds.current();
+  }
+
+  // All outputs that the next step needs, by the names of the model of steps.
+  double run_model(size_t side, const StepFeeds& feeds, tensor::NamedData& outputs) {
+    exec::KeepingSink sink;
+    std::vector<std::string> wanted = {rules_.scores};
+    for (const analysis::CacheFeed& cache : rules_.caches) wanted.push_back(cache.output);
+    const bool opens = opening_ && feeds.past() == 0;
+    if (opens) wanted = {opening_->rules.scores};
+    for (size_t i = 0; opens && i < opening_->feeds.size(); ++i) wanted.push_back(opening_->feeds[i].first);
+    exec::Runner& runner = opens ? *opening_->sides.runners[side] : *sides_.runners[side];
+    const std::optional<double> seconds = runner.run(report_.runs[side].iterations, inputs_of(feeds), wanted, sink);
+    outputs = std::move(sink.values);
+    if (opens) rename_outputs(*opening_, rules_, outputs);
+    return seconds.value_or(0);
   }
 
   void decode(size_t side) {
@@ -154,7 +190,7 @@ class Generator {
         tokens_[side].push_back(record.scores.tokens);
         if (!request_.save_outputs.empty()) saved_[side].push_back(saved_step(rules_, record, runners_[side]));
         const bool is_last = step + 1 == wanted_.steps || is_lost(record, step);
-        if (is_base && is_last) last_inputs_ = feeds.current();
+        if (is_base && is_last) last_inputs_ = inputs_of(feeds);
         take_record(side, step, std::move(record), is_base);
         counter_.advance();
         if (is_last || (request_.compare.fail_fast && !same_context_)) break;
@@ -167,12 +203,8 @@ class Generator {
 
   StepRecord run_step(size_t side, const StepFeeds& feeds, tensor::NamedData& outputs) {
     results::RunnerRun& run = report_.runs[side];
-    exec::KeepingSink sink;
-    std::vector<std::string> wanted = {rules_.scores};
-    for (const analysis::CacheFeed& cache : rules_.caches) wanted.push_back(cache.output);
     StepRecord record;
-    record.seconds = sides_.runners[side]->run(run.iterations, feeds.current(), wanted, sink).value_or(0);
-    outputs = std::move(sink.values);
+    record.seconds = run_model(side, feeds, outputs);
     const Stopwatch comparing;
     const tensor::Datum* logits = find_datum(outputs, rules_.scores);
     if (logits == nullptr || !logits->is_tensor())
@@ -296,7 +328,7 @@ class Generator {
       const bool reads_prompt = round < prompt_.queue.size();
       feeds.advance(outputs, reads_prompt ? prompt_.queue[round] : read_next(*base_, round - prompt_.queue.size()));
     }
-    return feeds.current();
+    return inputs_of(feeds);
   }
 
   // Values of the reference in float64 are stored wider than the model declares.
@@ -324,6 +356,7 @@ class Generator {
   Observer& observer_;
   Counter counter_;
   std::vector<std::string> runners_;
+  std::optional<Opening> opening_;  // that reads the prompt; none: the model of steps does
   analysis::FeedRules rules_;
   Prompt prompt_;
   std::vector<std::vector<std::vector<int64_t>>> tokens_;  // by side and step

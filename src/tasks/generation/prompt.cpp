@@ -136,7 +136,8 @@ class PromptMaker {
 
   std::optional<Tensor> made_input(const Port& port) const {
     const auto cache = std::ranges::find(rules_.caches, port.name, &analysis::CacheFeed::input);
-    if (cache != rules_.caches.end()) return empty_cache(*cache, port);
+    const bool is_opened = !rules_.opened.empty();  // by another model: no cache is empty
+    if (cache != rules_.caches.end()) return is_opened ? std::nullopt : std::optional(empty_cache(*cache, port));
     const auto input = std::ranges::find(rules_.inputs, port.name, &StepInput::name);
     if (input == rules_.inputs.end() || !port.type) return std::nullopt;
     return first_input(*input, port);
@@ -159,6 +160,11 @@ class PromptMaker {
     return Tensor(port.type->dtype, shape, tensor::make_fill(std::vector<std::byte>(1), *bytes));
   }
 
+  // Places for the tokens of the prompt where a step has one, but another model reads the prompt.
+  int64_t size_of(const exec::PortDim& dim, int64_t open) const {
+    return dim.size == 1 && !rules_.opened.empty() ? open : dim.size.value_or(open);
+  }
+
   // Makes an input of rows, then one place for each token, as far as dims are open.
   Tensor first_input(const StepInput& input, const Port& port) const {
     using Kind = StepInput::Kind;
@@ -170,7 +176,7 @@ class PromptMaker {
     for (size_t i = 0; i < port.type->dims.size(); ++i) {
       const bool is_last = i + 1 == port.type->dims.size();
       const int64_t open = is_list && is_last ? length : i == 0 ? rows_ : 1;
-      shape.push_back(port.type->dims[i].size.value_or(open));
+      shape.push_back(size_of(port.type->dims[i], open));
     }
     const std::optional<uint64_t> count = tensor::element_count(shape);
     if (!count) fail(ErrorCode::usage, "input `{}`: its shape is too large", printable(port.name));
@@ -193,7 +199,7 @@ class PromptMaker {
     for (const exec::PortDim& dim : port.type->dims) shape.push_back(dim.size.value_or(shape.empty() ? rows_ : 1));
     const size_t queries = shape.size() - 2;
     shape.back() = length;
-    shape[queries] = port.type->dims[queries].size.value_or(rules_.room > 0 ? rules_.room : tokens_);
+    shape[queries] = size_of(port.type->dims[queries], rules_.room > 0 ? rules_.room : tokens_);
     const std::optional<uint64_t> count = tensor::element_count(shape);
     if (!count) fail(ErrorCode::usage, "input `{}`: its shape is too large", printable(port.name));
     std::vector<double> elements(*count);

@@ -34,6 +34,11 @@ OptionGroup generation_group() {
            .metavar = "SIDE",
            .help = "with --decode: all sides read the tokens that this side chooses, a backend, `first`, or `saved` "
                    "of --load-outputs; default: each reads its own"},
+          {.names = {"--prompt-model"},
+           .metavar = "MODEL",
+           .help = "with --decode: the model that reads the prompt, where the other file makes the steps "
+                   "behind it",
+           .is_file = true},
           {.names = {"--feed"},
            .arity = Arity::one_or_more,
            .repeat = Repeat::append,
@@ -45,7 +50,7 @@ OptionGroup generation_group() {
 std::optional<tasks::GenerationRequest> generation_request(const Arguments& arguments,
                                                            const std::vector<std::string>& backends) {
   if (!arguments.has("--decode")) {
-    for (const std::string_view option : {"--teacher", "--feed"}) {
+    for (const std::string_view option : {"--teacher", "--feed", "--prompt-model"}) {
       if (arguments.has(option)) fail(ErrorCode::usage, "{} needs --decode", option);
     }
     return std::nullopt;
@@ -53,6 +58,7 @@ std::optional<tasks::GenerationRequest> generation_request(const Arguments& argu
   tasks::GenerationRequest request;
   request.steps = parse_count("--decode", arguments.value("--decode"), 1);
   if (backends.empty()) fail(ErrorCode::usage, "--decode needs a backend: --onnxrt, --engine, ...");
+  request.prompt_model = arguments.value("--prompt-model");
   if (arguments.has("--teacher"))
     request.teacher = teacher_side(arguments.value("--teacher"), backends, arguments.has("--load-outputs"));
   for (const std::string& pair : arguments.values("--feed")) {
