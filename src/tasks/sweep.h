@@ -60,6 +60,8 @@ int serve_sweep(const SweepRequest& request, int socket);
 
 // The forms that `variants` may name.
 std::vector<std::string> sweep_variants();
+// True if the making of such a form looks at samples: they decide results.
+bool is_calibrated(const std::string& variant);
 // The files that patterns name, in order: `zoo/**/*.onnx`, folders, files. Error (io, usage) for one that names none.
 std::vector<std::string> find_models(const std::vector<std::string>& patterns);
 

@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import resource
+import shutil
 import signal
 import sqlite3
 import subprocess
@@ -297,6 +298,40 @@ class Sweeps(InFolder):
             self.assertIn(line, self.sweep("d", *words, status=2))
         self.assertFalse((self.path / "c").exists() or (self.path / "d").exists())
 
+    def test_small_types_of_weights(self):
+        # blocks of 64 fill the sums; operator set 17 has no DequantizeLinear for most of them
+        weights = np.random.default_rng(3).standard_normal((64, 4)).astype(np.float32)
+        graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"])], "g",
+                                  [helper.make_tensor_value_info("x", TensorProto.FLOAT, [2, 64])],
+                                  [helper.make_tensor_value_info("y", TensorProto.FLOAT, [2, 4])],
+                                  [numpy_helper.from_array(weights, "w")])
+        onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), self.path / "wide.onnx")
+        types = ["int8", "int4", "fp8", "nvfp4", "mxfp4", "nf4", "int4-awq", "int4-gptq", "nvfp4-gptq"]
+        words = [ASSAY, "sweep", "--models", "wide.onnx", "--run", "ref", "engine", "--vary", *(f"weights-{word}" for word in types),
+                 "--iterations", "40", "--atol", "0", "--rtol", "0", "-o", "a"]
+        told_by(*words, status=1)
+        units = {(unit["variant"], unit["side"]): unit for unit in self.report("a")["units"]}
+        found = {variant: unit["difference"]["max_abs"] for (variant, side), unit in units.items() if side == "ref" and "weights" in variant}
+        self.assertEqual(set(found), {f"weights-{word}" for word in types})
+        for variant, error in found.items():
+            # sums of 64 products with numbers below 1: half a step of 8 bits is 0.016 at most, of the others 0.7
+            self.assertTrue(1e-3 < error < 64 * (0.016 if variant == "weights-int8" else 0.7), (variant, error))
+        self.assertNotEqual(found["weights-int4"], found["weights-int4-gptq"])
+        commands = {worst["variant"]: worst["command"] for worst in self.report("a")["worst"]}
+        self.assertEqual({variant for variant, command in commands.items() if not command},
+                         {"weights-int4-awq", "weights-int4-gptq", "weights-nvfp4-gptq"})
+        self.assertIn("--vary weights-nf4 --data", commands["weights-nf4"])
+
+    def test_samples_that_calibrate_decide(self):
+        self.loader(10)
+        text = (self.path / "loader.py").read_text()
+        rest = ("--run", "ref", "--vary", "int8", "--data", "loader.py", "--shard-size", "2")
+        self.sweep("a", *rest, status=1)
+        self.assertEqual(len(self.record_lines("a")), 60)
+        (self.path / "loader.py").write_text(text.replace("        yield", "        if i == 9: random.standard_normal(1)\n        yield"))
+        self.sweep("a", *rest, status=1)
+        self.assertEqual(len(self.record_lines("a")), 120)
+
     def test_parts(self):
         data = self.loader(20)
         self.sweep("limited", "--run", "ref", *data, "--limit", "7", "--shard-size", "2")
@@ -331,10 +366,12 @@ class Sweeps(InFolder):
         self.assertIn("0 change(s)", run(ASSAY, "sweep", "report", "old", "--against", "old"))
 
     def test_worst_samples_are_repeated(self):
-        self.sweep("a", "--run", "ref", "engine", *self.loader(9), "--atol", "0", "--rtol", "0", "--vary", "fp16", status=1)
+        self.sweep("a", "--run", "ref", "engine", "engine:bf16", *self.loader(9), "--atol", "0", "--rtol", "0", "--vary", "fp16", status=1)
         worst = self.report("a")["worst"]
         self.assertTrue(worst)
-        for entry in (worst[0], worst[-1]):
+        with_settings = [entry for entry in worst if (entry["side"], entry["variant"]) == ("engine:bf16", "original")]
+        for entry in (worst[0], worst[-1], with_settings[0]):
+            shutil.rmtree("repeated", ignore_errors=True)
             told = subprocess.run(entry["command"].replace("assay", ASSAY, 1).split(" ") + ["--atol", "0", "--rtol", "0"],
                                   capture_output=True, text=True, check=False)
             self.assertEqual(told.returncode, 1, told.stderr)

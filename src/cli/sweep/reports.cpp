@@ -30,14 +30,16 @@ std::string option_of_side(const std::string& side) {
   return at == std::string::npos ? "--" + side : fmt::format("--{} {}", side.substr(0, at + 1), side.substr(at + 1));
 }
 
-// A sweep over the one sample repeats what `run` cannot: a variant beside the model as it is. Empty: one sample would
-// calibrate another model.
+// A sweep over the one sample repeats what `run` cannot: a variant beside the model as it is, a side with settings of
+// its own. Empty: one sample would calibrate another model.
 std::string repeating_command(const results::SweepWorst& worst, const std::string& reference) {
-  if (worst.variant == "int8") return "";
+  if (tasks::is_calibrated(worst.variant)) return "";
   const bool is_alone = worst.side == reference;
-  if (worst.variant != "original")
-    return fmt::format("assay sweep --models {} --run {}{} --vary {} --data {} -o repeated", worst.model, reference,
-                       is_alone ? "" : " " + worst.side, worst.variant, worst.file);
+  const bool is_varied = worst.variant != "original";
+  const bool has_settings = (worst.side + reference).find(':') != std::string::npos;
+  if (is_varied || has_settings)
+    return fmt::format("assay sweep --models {} --run {}{}{} --data {} -o repeated", worst.model, reference,
+                       is_alone ? "" : " " + worst.side, is_varied ? " --vary " + worst.variant : "", worst.file);
   return fmt::format("assay run {} {}{} --load-inputs {}", worst.model, option_of_side(worst.side),
                      is_alone ? "" : " " + option_of_side(reference), worst.file);
 }

@@ -221,8 +221,9 @@ std::vector<OptionGroup> sweep_groups() {
           {.names = {"--vary"},
            .arity = Arity::one_or_more,
            .metavar = "VARIANT",
-           .help = "forms of each model besides itself, compared with it: fp16, bf16, int8, weights-int8, "
-                   "weights-int4, simplify, fuse, opset-N"},
+           .help =
+               "forms of each model besides itself, compared with it: fp16, bf16, int8, fp8, weights-TYPE (int8, "
+               "int4, fp8, nvfp4, mxfp4, nf4; rounded otherwise: weights-int4-gptq, -awq), simplify, fuse, opset-N"},
           {.names = {"--metric"},
            .arity = Arity::one_or_more,
            .metavar = "METRIC",

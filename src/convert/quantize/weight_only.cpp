@@ -49,7 +49,7 @@ class WeightCompressor {
     if (is_small) return;
     if (options.form != WeightForm::either) return;
     // MatMulNBits has blocks only.
-    const bool needs_other = options.block_size > 0 && schema::imported_version(model) < needed_version();
+    const bool needs_other = options.block_size > 0 && schema::imported_version(model) < needed_operator_set(options_);
     options_.form = needs_other ? WeightForm::matmulnbits : WeightForm::dequantize;
   }
 
@@ -101,21 +101,12 @@ class WeightCompressor {
     return is_usable ? "" : "its weight has NaN or infinity";
   }
 
-  // The operator set whose DequantizeLinear takes such weights.
-  int64_t needed_version() const {
-    if (options_.form == WeightForm::table) return kVersionWithBlocks;
-    if (options_.type == WeightType::nvfp4) return kVersionWithFp4;
-    if (options_.type == WeightType::mxfp4) return kVersionWithPowers;
-    if (options_.type == WeightType::fp8) return options_.block_size > 0 ? kVersionWithBlocks : kVersionWithFp8;
-    return options_.bits < 8 || options_.block_size > 0 ? kVersionWithBlocks : kVersionWithChannels;
-  }
-
   void require_operator_set() const {
     const int64_t version = schema::imported_version(model_);
-    if (options_.form == WeightForm::matmulnbits || version >= needed_version()) return;
+    if (options_.form == WeightForm::matmulnbits || version >= needed_operator_set(options_)) return;
     fail(ErrorCode::unsupported, "operator set {} cannot hold such weights: DequantizeLinear needs {} or newer{}",
-         version, needed_version(),
-         options_.type == WeightType::integer && needed_version() == kVersionWithBlocks
+         version, needed_operator_set(options_),
+         options_.type == WeightType::integer && needed_operator_set(options_) == kVersionWithBlocks
              ? ", or the form matmulnbits (blocks of 16 and more)"
              : "");
   }
@@ -283,6 +274,14 @@ class WeightCompressor {
 };
 
 }  // namespace
+
+int64_t needed_operator_set(const WeightOptions& options) {
+  if (options.form == WeightForm::table || options.type == WeightType::nf4) return kVersionWithBlocks;
+  if (options.type == WeightType::nvfp4) return kVersionWithFp4;
+  if (options.type == WeightType::mxfp4) return kVersionWithPowers;
+  if (options.type == WeightType::fp8) return options.block_size > 0 ? kVersionWithBlocks : kVersionWithFp8;
+  return options.bits < 8 || options.block_size > 0 ? kVersionWithBlocks : kVersionWithChannels;
+}
 
 WeightReport compress_weights(ir::Model& model, ir::Rewriter& rewriter, const WeightOptions& options,
                               Diagnostics& findings, const WeightServices& services) {

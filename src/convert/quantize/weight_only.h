@@ -37,6 +37,9 @@ struct WeightServices {
   StoreConstant store;
 };
 
+// The operator set whose DequantizeLinear takes such weights.
+int64_t needed_operator_set(const WeightOptions& options);
+
 // Makes constant float32 weights small numbers; the nodes go on computing with floats. Each is a step of the rewriter.
 // A second time nothing is changed. Error (usage) for a name that no node has, (unsupported) for an operator set
 // without the DequantizeLinear that is needed. Moments are asked for as many layers at a time as a gibibyte holds, one

@@ -75,6 +75,15 @@ void add_models(const SweepRequest& request, results::SweepPlan& plan) {
   });
 }
 
+// Samples that calibrate a form of a model decide the results of all its units.
+std::string calibration_note(const results::SweepPlan& plan) {
+  std::string note = "\ncalibration";
+  for (const results::PlannedShard& shard : plan.shards) {
+    if (shard.begin < kCalibrationSamples) note += " " + shard.digest;
+  }
+  return note;
+}
+
 std::optional<results::SweepPlan> older_plan(const fs::path& folder) {
   if (!is_file(folder / "plan.json")) return std::nullopt;
   return sweep::load_plan(folder);
@@ -96,8 +105,7 @@ results::SweepPlan make_plan(const SweepRequest& request, Observer& observer) {
   add_columns(request, plan);
   add_models(request, plan);
   plan_data(request, older ? &*older : nullptr, observer, plan);
-  if (std::ranges::any_of(request.variants, is_calibrated))
-    plan.options += "\ncalibration " + plan.shards.front().digest;
+  if (std::ranges::any_of(request.variants, is_calibrated)) plan.options += calibration_note(plan);
   return plan;
 }
 
