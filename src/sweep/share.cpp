@@ -34,22 +34,31 @@ std::optional<Share> of_slurm(const Variables& variables) {
   return Share{(*index - least) / step, *count, "SLURM_ARRAY_TASK_ID"};
 }
 
-std::optional<Share> of_mpi(const Variables& variables) {
-  const std::optional<uint64_t> index = number_in(variables, "OMPI_COMM_WORLD_RANK");
-  const std::optional<uint64_t> count = number_in(variables, "OMPI_COMM_WORLD_SIZE");
+std::optional<Share> of_pair(const Variables& variables, const char* index_name, const char* count_name) {
+  const std::optional<uint64_t> index = number_in(variables, index_name);
+  const std::optional<uint64_t> count = number_in(variables, count_name);
   if (!index || !count) return std::nullopt;
-  return Share{*index, *count, "OMPI_COMM_WORLD_RANK"};
+  return Share{*index, *count, index_name};
+}
+
+// Open MPI's, then those of MPICH and Intel MPI.
+std::optional<Share> of_mpi(const Variables& variables) {
+  if (std::optional<Share> share = of_pair(variables, "OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")) return share;
+  return of_pair(variables, "PMI_RANK", "PMI_SIZE");
 }
 
 Share of_variables(std::string_view count_text, const Variables& variables) {
   if (std::optional<Share> share = of_slurm(variables)) return *share;
   if (std::optional<Share> share = of_mpi(variables)) return *share;
+  // A batch script has these, too, before it starts its steps: they are read on request only.
+  if (std::optional<Share> share = of_pair(variables, "SLURM_PROCID", "SLURM_NTASKS")) return *share;
   const std::optional<uint64_t> index = number_in(variables, "JOB_COMPLETION_INDEX");
   const std::optional<uint64_t> count = number(count_text);
   if (index && count) return {*index, *count, "JOB_COMPLETION_INDEX"};
   if (index) fail(ErrorCode::usage, "JOB_COMPLETION_INDEX says which share, not of how many: write auto/N");
   fail(ErrorCode::usage,
-       "no variable says which share this is: SLURM_ARRAY_TASK_ID, JOB_COMPLETION_INDEX, OMPI_COMM_WORLD_RANK");
+       "no variable says which share this is: SLURM_ARRAY_TASK_ID, SLURM_PROCID, JOB_COMPLETION_INDEX, "
+       "OMPI_COMM_WORLD_RANK, PMI_RANK");
 }
 
 Share read_share(std::string_view text, const Variables& variables) {

@@ -59,6 +59,13 @@ TEST(SweepShare, says_which_part) {
   EXPECT_EQ(share_of("", mpi).index, 3u);
   EXPECT_EQ(share_of("", mpi).count, 8u);
   EXPECT_EQ(share_of("0/1", mpi).count, 1u);
+  const std::map<std::string, std::string> mpich = {{"PMI_RANK", "2"}, {"PMI_SIZE", "3"}};
+  EXPECT_EQ(share_of("", mpich).index, 2u);
+  EXPECT_EQ(share_of("auto", mpich).count, 3u);
+  const std::map<std::string, std::string> step = {{"SLURM_PROCID", "1"}, {"SLURM_NTASKS", "2"}};
+  EXPECT_EQ(share_of("auto", step).index, 1u);
+  EXPECT_EQ(share_of("auto", step).count, 2u);
+  EXPECT_EQ(share_of("", step).count, 1u);  // a batch script has them, too
   const std::map<std::string, std::string> kubernetes = {{"JOB_COMPLETION_INDEX", "1"}};
   EXPECT_EQ(share_of("auto/3", kubernetes).index, 1u);
   EXPECT_EQ(share_of("", kubernetes).count, 1u);
