@@ -44,26 +44,32 @@ def softmax_loss(scores, label):
 
 
 def average_precisions(images):
-    """COCO's definition, written down once more: images are (boxes, scores, classes), (true boxes, true classes)."""
+    """COCO's definition, written down once more: images are (boxes, scores, classes), (true boxes, true classes, crowds)."""
     def overlap(a, b):
         width = max(0, min(a[2], b[2]) - max(a[0], b[0]))
         height = max(0, min(a[3], b[3]) - max(a[1], b[1]))
         shared = width * height
         return shared / ((a[2] - a[0]) * (a[3] - a[1]) + (b[2] - b[0]) * (b[3] - b[1]) - shared)
 
+    def inside(box, crowd):
+        width = max(0, min(box[2], crowd[2]) - max(box[0], crowd[0]))
+        return width * max(0, min(box[3], crowd[3]) - max(box[1], crowd[1])) / ((box[2] - box[0]) * (box[3] - box[1]))
+
     found = []
-    for kind in sorted({kind for _, (_, classes) in images for kind in classes}):
+    for kind in sorted({kind for _, (_, classes, crowds) in images for kind, crowd in zip(classes, crowds) if not crowd}):
         for limit in np.arange(0.5, 0.96, 0.05):
             hits, objects = [], 0
-            for (boxes, scores, classes), (true_boxes, true_classes) in images:
-                free = [box for box, one in zip(true_boxes, true_classes) if one == kind]
+            for (boxes, scores, classes), (true_boxes, true_classes, crowds) in images:
+                free = [box for box, one, crowd in zip(true_boxes, true_classes, crowds) if one == kind and not crowd]
+                many = [box for box, one, crowd in zip(true_boxes, true_classes, crowds) if one == kind and crowd]
                 objects += len(free)
                 mine = [number for number in range(len(scores)) if classes[number] == kind]
                 for number in sorted(mine, key=lambda n: -scores[n]):
                     best = max(free, key=lambda box: overlap(boxes[number], box), default=None)
                     is_hit = best is not None and overlap(boxes[number], best) >= limit - 1e-10
                     free = [box for box in free if not (is_hit and box is best)]
-                    hits.append((scores[number], is_hit))
+                    if is_hit or not any(inside(boxes[number], crowd) >= limit for crowd in many):
+                        hits.append((scores[number], is_hit))
             hits = np.array([hit for _, hit in sorted(hits, key=lambda pair: -pair[0])], float)
             right = np.cumsum(hits)
             recall, precision = right / objects, right / np.arange(1, len(hits) + 1)
@@ -168,6 +174,16 @@ class Metrics(InFolder):
         names = {"b": "boxes", "s": "scores", "c": "classes"}
         save_model(self.path / "m.onnx", inputs, [helper.make_node("Identity", [a], [b]) for a, b in names.items()],
                    [("boxes", TensorProto.FLOAT), ("scores", TensorProto.FLOAT), ("classes", TensorProto.INT64)])
+        for has_crowds in (False, True):
+            data, images = self.detections(has_crowds)
+            expected = average_precisions(images)
+            self.assertTrue(0.2 < expected < 0.9)
+            self.assertAlmostEqual(self.scores(("map",), data)["map"]["value"], expected, places=10)
+        data[0]["iscrowd"] = np.array([1, 0])
+        self.assertIn("2 marks of crowds and 4 objects", self.sweep("--run", "ref", "--metric", "map", "--data", self.samples(data),
+                                                                   status=3)["causes"][0]["example"])
+
+    def detections(self, has_crowds):
         data, images = [], []
         for _ in range(12):
             corners = RANDOM.random((4, 2)) * 50
@@ -177,10 +193,11 @@ class Metrics(InFolder):
             classes = np.concatenate([kinds, kinds[:2], RANDOM.integers(0, 3, 2)])
             found, scores = found.astype("f4"), RANDOM.permutation(np.arange(1, 9) / 10).astype("f4")
             data.append({"b": found, "s": scores, "c": classes, "boxes": true, "classes": kinds})
-            images.append(((found.astype(float), scores, classes), (true, kinds)))
-        expected = average_precisions(images)
-        self.assertTrue(0.2 < expected < 0.9)
-        self.assertAlmostEqual(self.scores(("map",), data)["map"]["value"], expected, places=10)
+            crowds = RANDOM.integers(0, 3, 4) == 0 if has_crowds else np.zeros(4, bool)
+            if has_crowds:
+                data[-1]["iscrowd"] = crowds.astype(int)
+            images.append(((found.astype(float), scores, classes), (true, kinds, crowds)))
+        return data, images
 
     def test_cosine_latency_and_sides(self):
         weights = numpy_helper.from_array(RANDOM.standard_normal((8, 6)).astype("f4"), "w")

@@ -21,16 +21,27 @@ struct Box {
   std::array<double, 4> corners = {};
   int64_t kind = 0;
   double score = 0;
+  bool is_crowd = false;  // of objects: many that nobody told apart; what is found in it counts neither way
 };
 
 double area(const std::array<double, 4>& c) { return std::max(0.0, c[2] - c[0]) * std::max(0.0, c[3] - c[1]); }
 
+// The share of what both cover; of a crowd, the share of the detection that lies in it.
 double overlap(const Box& a, const Box& b) {
   const std::array<double, 4> common = {std::max(a.corners[0], b.corners[0]), std::max(a.corners[1], b.corners[1]),
                                         std::min(a.corners[2], b.corners[2]), std::min(a.corners[3], b.corners[3])};
   const double shared = area(common);
-  const double all = area(a.corners) + area(b.corners) - shared;
+  const double all = area(a.corners) + (b.is_crowd ? 0 : area(b.corners) - shared);
   return all > 0 ? shared / all : 0;
+}
+
+void mark_crowds(const tensor::NamedData& labels, std::vector<Box>& objects) {
+  const tensor::Tensor* const crowds = find_tensor(labels, {"crowd"});
+  if (crowds == nullptr) return;
+  const std::vector<double> are = tensor::load_elements<double>(*crowds);
+  if (are.size() != objects.size())
+    fail(ErrorCode::usage, "map: {} marks of crowds and {} objects do not fit", are.size(), objects.size());
+  for (size_t i = 0; i < objects.size(); ++i) objects[i].is_crowd = are[i] != 0;
 }
 
 std::vector<Box> boxes_of(const tensor::NamedData& data, bool has_scores) {
@@ -53,6 +64,7 @@ std::vector<Box> boxes_of(const tensor::NamedData& data, bool has_scores) {
     boxes[i].kind = static_cast<int64_t>(classes[i]);
     boxes[i].score = sure[i];
   }
+  if (!has_scores) mark_crowds(data, boxes);
   std::erase_if(boxes, [&](const Box& box) { return box.kind < 0 || (has_scores && !(box.score > 0)); });
   return boxes;
 }
@@ -68,25 +80,37 @@ std::vector<size_t> surest(const std::vector<Box>& found, int64_t kind) {
   return order;
 }
 
-// Bits of a detection: one for each threshold at which it is matched with an object. Each object is matched once.
+// The object that a detection is matched with: the one that it overlaps most, at a threshold at least, among those of
+// its class that are free, and without one such a crowd. The number of objects: there is none.
+size_t match_of(const Box& found, const std::vector<Box>& objects, const std::vector<bool>& is_taken, double least) {
+  size_t match = objects.size();
+  for (const bool wants_crowd : {false, true}) {
+    double best = least - 1e-10;
+    for (size_t o = 0; o < objects.size(); ++o) {
+      if (objects[o].kind != found.kind || objects[o].is_crowd != wants_crowd || (is_taken[o] && !wants_crowd))
+        continue;
+      const double shared = overlap(found, objects[o]);
+      if (shared < best) continue;
+      best = shared;
+      match = o;
+    }
+    if (match != objects.size()) break;
+  }
+  return match;
+}
+
+// Bits of a detection: one for each threshold at which it is matched with an object, then one for each at which it is
+// matched with a crowd. Each object is matched once.
 std::vector<uint64_t> matches(const std::vector<Box>& found, const std::vector<size_t>& order,
-                              const std::vector<Box>& objects, int64_t kind) {
+                              const std::vector<Box>& objects) {
   std::vector<uint64_t> bits(order.size());
   for (size_t t = 0; t < kThresholds; ++t) {
     std::vector<bool> is_taken(objects.size());
     for (size_t d = 0; d < order.size(); ++d) {
-      double best = threshold(t) - 1e-10;
-      size_t match = objects.size();
-      for (size_t o = 0; o < objects.size(); ++o) {
-        if (objects[o].kind != kind || is_taken[o]) continue;
-        const double shared = overlap(found[order[d]], objects[o]);
-        if (shared < best) continue;
-        best = shared;
-        match = o;
-      }
+      const size_t match = match_of(found[order[d]], objects, is_taken, threshold(t));
       if (match == objects.size()) continue;
       is_taken[match] = true;
-      bits[d] |= uint64_t{1} << t;
+      bits[d] |= uint64_t{1} << (objects[match].is_crowd ? t + kThresholds : t);
     }
   }
   return bits;
@@ -106,9 +130,11 @@ double average_precision(const OfClass& one, size_t number) {
   std::vector<double> precisions;
   std::vector<double> recalls;
   double right = 0;
-  for (size_t i = 0; i < one.found.size(); ++i) {
-    right += static_cast<double>(one.found[i].bits >> number & 1U);
-    precisions.push_back(right / static_cast<double>(i + 1));
+  double counted = 0;
+  for (const Detection& found : one.found) {
+    if ((found.bits >> (number + kThresholds) & 1U) != 0) continue;
+    right += static_cast<double>(found.bits >> number & 1U);
+    precisions.push_back(right / ++counted);
     recalls.push_back(right / one.objects);
   }
   for (size_t i = precisions.size(); i-- > 1;) precisions[i - 1] = std::max(precisions[i - 1], precisions[i]);
@@ -130,13 +156,15 @@ class MeanPrecision final : public Metric {
     const std::vector<Box> objects = boxes_of(sample.labels, false);
     std::map<int64_t, double> counts;
     std::map<int64_t, double> kinds;
-    for (const Box& box : objects) ++counts[box.kind];
+    for (const Box& box : objects) {
+      if (!box.is_crowd) ++counts[box.kind];
+    }
     for (const Box& box : found) ++kinds[box.kind];
     std::vector<double> row = {static_cast<double>(counts.size())};
     for (const auto& [kind, count] : counts) row.insert(row.end(), {static_cast<double>(kind), count});
     for (const auto& [kind, count] : kinds) {
       const std::vector<size_t> order = surest(found, kind);
-      const std::vector<uint64_t> bits = matches(found, order, objects, kind);
+      const std::vector<uint64_t> bits = matches(found, order, objects);
       for (size_t i = 0; i < order.size(); ++i)
         row.insert(row.end(), {static_cast<double>(kind), found[order[i]].score, static_cast<double>(bits[i])});
     }
