@@ -104,6 +104,13 @@ class GenerationTest(unittest.TestCase):
         self.save(cache="", length=48)
         self.expect_tokens(self.decode("--onnxrt", "--engine"), whole)
 
+    def test_the_command_has_the_settings_of_backends(self):
+        self.save(cache="concat", fault_at=FAULT_AT, rounded=True)
+        report = self.decode("--onnxrt", "--ref-fp64", "--bf16", "--seed", "3", "--save-inputs", "step.npz", status=1)
+        command = report["first_divergence"]["command"]
+        self.assertTrue(command.endswith("--load-inputs step.npz --bf16"), command)
+        self.assertIn(self.assay(*command.split()[1:]).returncode, (0, 1))
+
     def test_masks_of_rows_for_each_token(self):
         # the same weights in the same order: tokens are those of the model that makes its mask itself
         ids = np.array([[3, 7, 1], [40, 2, 2]], np.int64)

@@ -166,7 +166,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
     report.verdict = results::Verdict::equal;
     environment.log.warning("the engine is saved, and was not run");
   }
-  if (report.generation) tell_generation(report, words.request, environment.log);
+  if (report.generation) tell_generation(report, words.request, arguments, environment.log);
   print_runs(report, words.request, environment.log);
   for (const results::PairComparison& pair : report.pairs) print_first_failure(pair, environment.log);
   print_answers(report, environment.log);

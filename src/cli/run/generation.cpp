@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/text.h"
+#include "cli/run/settings_words.h"
 #include "report/run/text_generation.h"
 
 namespace assay::cli {
@@ -33,13 +34,15 @@ std::string command_of(const results::RunReport& report, const tasks::RunRequest
 
 }  // namespace
 
-void tell_generation(results::RunReport& report, const tasks::RunRequest& request, Log& log) {
+void tell_generation(results::RunReport& report, const tasks::RunRequest& request, const Arguments& arguments,
+                     Log& log) {
   results::Generation& generation = *report.generation;
   report::print_generation(report, log, log.enabled(LogLevel::verbose), " (-v lists all)");
   if (generation.steps.empty()) return;
   log.verdict(!generation.first_divergence, report::generation_line(report));
   if (!generation.first_divergence) return;
-  const std::string command = command_of(report, request);
+  std::string command = command_of(report, request);
+  if (!command.empty()) command += settings_words(arguments);
   const bool is_saved = !generation.first_divergence->inputs.empty();
   if (!command.empty() && !is_saved) {
     log.info("With --save-inputs step.npz, the inputs of that step are saved; then the layer is found by: " +

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/log_observer.h"
 #include "cli/options/groups/json.h"
+#include "cli/run/settings_words.h"
 #include "cli/run/status.h"
 #include "report/json_reports.h"
 #include "report/run/text_comparison.h"
@@ -78,7 +79,7 @@ std::string command_of(const PipelineReport& report, const tasks::RunRequest& re
                      report.inputs.empty() ? "stage.npz" : report.inputs);
 }
 
-void print_verdict(PipelineReport& report, const tasks::RunRequest& request, Log& log) {
+void print_verdict(PipelineReport& report, const tasks::RunRequest& request, const Arguments& arguments, Log& log) {
   if (report.verdict == Verdict::different && report.first_guilty.empty()) {
     log.info("No stage differs on the same inputs: small differences grow along the pipeline");
   }
@@ -86,8 +87,9 @@ void print_verdict(PipelineReport& report, const tasks::RunRequest& request, Log
   const auto stage = std::ranges::find(report.stages, report.first_guilty, &StageReport::name);
   log.verdict(false, fmt::format("First file at fault: {} (stage `{}`)", printable(stage->run.model),
                                  printable(report.first_guilty)));
-  const std::string command = command_of(report, request);
+  std::string command = command_of(report, request);
   if (command.empty()) return;
+  command += settings_words(arguments);
   if (!report.inputs.empty()) report.command = command;
   log.info(fmt::format(
       "{}{}",
@@ -110,7 +112,7 @@ int run_stages(const RunWords& words, const Arguments& arguments, Environment& e
     for (const results::PairComparison& pair : stage.run.pairs) report::print_comparison(pair, environment.log);
   }
   print_table(report, environment.log);
-  print_verdict(report, words.request, environment.log);
+  print_verdict(report, words.request, arguments, environment.log);
   if (wants_json(arguments)) write_json(arguments, environment, report::report_json(report));
   environment.log.verdict(report.verdict == Verdict::equal,
                           fmt::format("{} | Runtime: {:.3f}s | Command: {}", verdict_word(report.verdict),
