@@ -93,10 +93,27 @@ class Build:
             self.notes.append(f"without effect on TensorRT: {', '.join(ours)}")
         self.add_pools(config)
         self.add_timing_cache(config)
+        self.add_route(config)
         self.add_precisions(config)
         self.add_targets(config)
         self.add_profiles(config)
         return config
+
+    def add_route(self, config):
+        """Choices of TensorRT's compiler, which knows their names."""
+        route = self.request.last("build-route")
+        if route is None:
+            return
+        if not getattr(config, "all_build_routes", ""):
+            raise Fault(UNSUPPORTED, f"{self.package.title} has no choices of its compiler, such as `{route}`: TensorRT 11.1 "
+                        "and later have them, on Linux")
+        try:
+            config.build_route = route
+        except Exception as error:
+            raise Fault(USAGE, f"TensorRT: {summary(error)}") from error
+        if config.build_route != route:
+            told = [text for severity, text in self.package.told if severity <= int(self.package.logger.ERROR)]
+            raise Fault(USAGE, f"TensorRT does not take `{route}`{': ' + told[-1] if told else ''}")
 
     def attribute(self, thing, name):
         if not hasattr(thing, name):

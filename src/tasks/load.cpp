@@ -133,8 +133,10 @@ LoadedModel load_plan_source(const ModelSource& source, Observer& observer) {
   return {std::move(model), Diagnostics(), loading.seconds()};
 }
 
-// Adds the shapes of the plan's profile. A wrong number of one is reported when the plan is opened to run.
+// Adds the shapes of the plan's profile, if it is one of ours. A wrong number of a profile is reported when the plan is
+// opened to run.
 void add_plan_shapes(const std::string& plan, const exec::Settings& settings, std::vector<exec::InputShape>& shapes) {
+  if (!engine::PlanFile::is_plan(plan)) return;
   const std::string text = settings.text("optimization-profile");
   size_t number = 0;
   std::from_chars(text.data(), text.data() + text.size(), number);

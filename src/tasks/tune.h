@@ -23,12 +23,14 @@ using Route = std::vector<std::pair<std::string, std::string>>;
 // `-bf16=on -level=5`
 std::string route_text(const Route& route);
 
-// The choices of the built-in engine.
-std::vector<Knob> engine_knobs();
+// Tells a backend whose builder is a library with choices of its own, as `tensorrt`.
+bool builds_foreign_engines(std::string_view backend);
+// The choices of the engine, or of `tensorrt`, whose compiler has others besides, under names of its own.
+std::vector<Knob> knobs_of(std::string_view backend);
 // Knobs that an expression varies, `-bf16=[off|on] -level=[3|5]`, and with one value those that it fixes. Error (usage)
-// for knobs and values that do not exist.
-std::vector<Knob> parse_knobs(std::string_view expression);
-// Sets what a route of the engine's knobs chooses.
+// for knobs and values that do not exist; those of TensorRT's compiler are known to it alone.
+std::vector<Knob> parse_knobs(std::string_view expression, std::string_view backend);
+// Sets what a route of a backend's knobs chooses.
 void apply_route(const Route& route, exec::Settings& settings);
 
 enum class Search {

@@ -59,6 +59,35 @@ def test_engines_are_saved_and_loaded():
     assert "none.plan" in told
 
 
+def test_engines_are_run_without_their_models():
+    save_model()
+    assay("convert", "model.onnx", "--tensorrt", "-o", "model.plan", "--trt-package", "assay.tensorrt")
+    assay("run", "model.onnx", "--ref", "--save-inputs", "x.json", "--save-outputs", "y.json")
+    told = assay("run", "model.plan", *PACKAGE, "--load-inputs", "x.json", "--load-outputs", "y.json")
+    assert "Loading plan" in told and "PASSED" in told
+    told = assay("run", "model.plan", "--onnxrt", *PACKAGE, status=3)
+    assert "`model.plan` is an engine: onnxrt cannot run it" in told
+    quick = ["--iterations=3", "--duration=0", "--warmUp=0"]
+    told = assay("bench", "--loadEngine=model.plan", *PACKAGE, *quick)
+    assert "Throughput" in told and "PASSED" in told
+    assay("bench", "--onnx=model.onnx", "--saveEngine=saved.plan", *PACKAGE, *quick)
+    assay("run", "saved.plan", *PACKAGE, "--load-inputs", "x.json", "--load-outputs", "y.json")
+
+
+def test_choices_of_the_compiler_are_passed_on():
+    save_model()
+    quick = ["--onnx=model.onnx", "--iterations=3", "--duration=0", "--warmUp=0"]
+    told = assay("bench", *quick, *PACKAGE, "--setBuildRoute=-level=5 -strict=on")
+    assert "PASSED" in told
+    told = assay("bench", *quick, *PACKAGE, "--setBuildRoute=-nothing=1", status=2)
+    assert "`-nothing=1` is no choice of a build" in told
+    told = assay("bench", *quick, *PACKAGE, "--tuneBuildRoutes=-bf16=[on] -strict=[off|on] -no=[1|2]",
+                 "--tuningSearch=fast", "--tuningCacheFile=routes.json")
+    assert "-strict=on" in told and "failed  -no=2" in told, told
+    told = assay("bench", "--helpBuildRoute", *PACKAGE)
+    assert "-level=[3|0" in told and "-KNOB=" in told and "tactics=" not in told
+
+
 def test_profiles_bound_shapes():
     save_model("batch")
     shapes = ["--trt-min-shapes", "x:[1,3]", "--trt-opt-shapes", "x:[2,3]", "--trt-max-shapes", "x:[4,3]"]

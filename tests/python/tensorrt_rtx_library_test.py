@@ -88,6 +88,14 @@ def test_running_needs_a_gpu():
     assert "was not run" in told and os.path.getsize("a.plan") > 0
     assert "NVIDIA driver" in assay("run", "model.onnx", "--tensorrt", "--tensorrt-engine", "a.plan", status=3)
     assert "NVIDIA driver" in assay("inspect", "model", "a.plan", "--tensorrt", status=3)
+    assert "NVIDIA driver" in assay("run", "a.plan", "--tensorrt", status=3)
+    assert "NVIDIA driver" in assay("bench", "--loadEngine=a.plan", "--tensorrt", status=3)
+
+
+def test_choices_of_the_compiler():
+    save_product(2)
+    told = assay("bench", "--onnx=model.onnx", "--tensorrt", "--setBuildRoute=-tile=2", status=3)
+    assert "no choices of its compiler" in told
 
 
 PROGRAMS = pathlib.Path(__file__).parent / "network_programs.py"

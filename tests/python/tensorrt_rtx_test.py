@@ -122,8 +122,9 @@ def test_headers_of_engines():
     assert "cut off: it has 70 of 80 bytes" in assay("inspect", "model", "a.plan", status=2)
     pathlib.Path("a.plan").write_bytes(b"ftrt" + bytes(20) + bytes([10, 9, 0, 34]) + bytes(40))
     assert "Built by: TensorRT 10.9.0.34" in assay("inspect", "model", "a.plan")
-    told = assay("run", "a.plan", "--tensorrt", status=3)
-    assert "--tensorrt-engine" in told
+    assay("run", "a.plan", "--tensorrt", status=3)
+    told = assay("run", "a.plan", "--engine", "--tensorrt", status=2)
+    assert "a plan of TensorRT, which only TensorRT runs" in told
 
 
 def test_packages():

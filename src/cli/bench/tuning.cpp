@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/read_text.h"
 #include "base/text.h"
+#include "cli/options/groups/backends.h"
 #include "cli/options/values.h"
 #include "report/bench/text_tuning.h"
 
@@ -30,10 +31,15 @@ tasks::Search search_named(const std::string& name) {
 
 void print_knobs(const Arguments& arguments, Log& log) {
   const std::string wanted = arguments.value(kHelp);
-  for (const tasks::Knob& knob : tasks::engine_knobs()) {
+  const std::vector<std::string> backends = chosen_backends(arguments);
+  const std::string backend = backends.empty() ? "engine" : backends.front();
+  for (const tasks::Knob& knob : tasks::knobs_of(backend)) {
     if (!wanted.empty() && wanted != knob.name) continue;
     log.result(fmt::format("-{}=[{}{}]: {}; default: {}", knob.name, join(knob.values, "|"), knob.is_open ? "|..." : "",
                            knob.help, knob.values.front()));
+  }
+  if (tasks::builds_foreign_engines(backend)) {
+    log.result("-KNOB=[default|...]: choices of TensorRT's compiler, under its own names; default: left to it");
   }
 }
 
@@ -99,11 +105,11 @@ bool print_build_route_help(const Arguments& arguments, Log& log) {
   return true;
 }
 
-void read_build_route(const Arguments& arguments, exec::Settings& settings) {
+void read_build_route(const Arguments& arguments, tasks::BenchRequest& request) {
   if (!arguments.has(kRoute)) return;
-  for (const tasks::Knob& knob : tasks::parse_knobs(arguments.value(kRoute))) {
+  for (const tasks::Knob& knob : tasks::parse_knobs(arguments.value(kRoute), request.backend)) {
     if (knob.values.size() != 1) fail(ErrorCode::usage, "{}: knob `{}` must have one value", kRoute, knob.name);
-    tasks::apply_route({{knob.name, knob.values[0]}}, settings);
+    tasks::apply_route({{knob.name, knob.values[0]}}, request.session.settings);
   }
 }
 
@@ -119,7 +125,7 @@ std::optional<int> run_tuning(const tasks::BenchRequest& request, const Argument
   if (!arguments.has(kExpression) && !arguments.has(kFile)) return std::nullopt;
   if (!request.plan.empty()) fail(ErrorCode::usage, "a plan is built already: {} needs a model", kExpression);
   if (!request.rivals.empty()) fail(ErrorCode::usage, "{} and rivals: expected one of them", kExpression);
-  tasks::TuneRequest tuned{.bench = request, .knobs = tasks::parse_knobs(expression_of(arguments))};
+  tasks::TuneRequest tuned{.bench = request, .knobs = tasks::parse_knobs(expression_of(arguments), request.backend)};
   take_fixed(tuned);
   if (tuned.knobs.empty()) fail(ErrorCode::usage, "{}: no choice has several values", kExpression);
   tuned.search = search_named(arguments.value("--tuning-search"));

@@ -14,7 +14,7 @@ OptionGroup tuning_group();
 // Prints the choices that there are, if that is asked for.
 bool print_build_route_help(const Arguments& arguments, Log& log);
 // Sets the choices of --set-build-route.
-void read_build_route(const Arguments& arguments, exec::Settings& settings);
+void read_build_route(const Arguments& arguments, tasks::BenchRequest& request);
 // Tries choices where options ask for that, and returns the exit status; nullopt: they do not.
 std::optional<int> run_tuning(const tasks::BenchRequest& request, const Arguments& arguments, tasks::Observer& observer,
                               Environment& environment);

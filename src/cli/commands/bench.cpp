@@ -47,7 +47,7 @@ struct BenchWords {
 BenchWords parse_bench(const Arguments& arguments) {
   BenchWords words{.request = bench_request(arguments),
                    .average_runs = parse_count("--avg-runs", arguments.value("--avg-runs"), 1)};
-  read_build_route(arguments, words.request.session.settings);
+  read_build_route(arguments, words.request);
   if (!arguments.has("--fail-if-slower-than")) return words;
   words.slowest = parse_number("--fail-if-slower-than", arguments.value("--fail-if-slower-than"));
   if (!(*words.slowest > 0)) fail(ErrorCode::usage, "--fail-if-slower-than: expected a ratio above 0");

@@ -35,7 +35,6 @@ constexpr std::array kRemedies = {
     Remedy{"library_places", "", "`assay doctor -v` lists the places"},
     Remedy{"all_values_saved", "", "`assay run --onnx-outputs mark all --save-outputs FILE` saves all"},
     Remedy{"tensorrt_device", "", "`convert --tensorrt -o FILE` builds engines without running them"},
-    Remedy{"tensorrt_engine", "--tensorrt-engine", "give the model, and the engine by {}"},
     Remedy{"fp16_in_model", "", "`--fp-to-fp16` writes float16 into the model first"},
     Remedy{"bf16_in_model", "", "`convert --fp-to-bf16 -o FILE.onnx` writes bfloat16 into the model"},
     Remedy{"int8_in_model", "", "`convert --int8 -o FILE.onnx` writes quantizers into the model"},

@@ -14,6 +14,7 @@ std::string name_of(const results::TunedRoute& route) {
 }
 
 std::string times_text(const results::TunedRoute& route) {
+  if (route.median_seconds <= 0) return fmt::format("{:>10}{:>26}", "-", "");
   std::string text = fmt::format("{:>10.4f}", route.median_seconds * 1e3);
   if (!route.ratio) return text + fmt::format("{:>8}{:>18}", "", "");
   const auto& interval = route.ratio->medians_interval;

@@ -263,9 +263,10 @@ class BenchJob {
     session.settings = request_.session.settings;
     backend.build_plan(model, session, request_.save_plan, told);
     session.settings = {};
-    constexpr std::string_view kProfile = "optimization-profile";  // said of a plan when it runs
-    if (request_.session.settings.has(kProfile)) {
-      session.settings.set(std::string(kProfile), request_.session.settings.list(kProfile));
+    for (const std::string_view name : {"optimization-profile", "trt-package"}) {  // said of a plan when it runs
+      if (request_.session.settings.has(name)) {
+        session.settings.set(std::string(name), request_.session.settings.list(name));
+      }
     }
     return backend.open_plan(request_.save_plan, session, told);
   }
@@ -346,8 +347,8 @@ void check_together(const BenchRequest& request) {
     refuse("save_engine", "a plan is loaded: it is saved already");
   if (!request.save_plan.empty() && !request.rivals.empty())
     refuse("against", "rivals need a model, and a plan is built");
-  if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().has_plans)
-    refuse("save_engine", "only the engine has plans");
+  if (!request.save_plan.empty() && !exec::make_backend(request.backend)->traits().builds_engines)
+    refuse("save_engine", "only the engine and TensorRT have plans");
   if (!request.plan.empty() && !request.rivals.empty()) refuse("against", "rivals need a model, and a plan was given");
   const bool has_plan = !request.plan.empty() || !request.save_plan.empty();
   if (request.times_loading && !has_plan) refuse("time_deserialize", "there is no plan that could be loaded");

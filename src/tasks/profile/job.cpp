@@ -201,7 +201,7 @@ void check_profile(const ProfileRequest& request) {
   if (request.runs == 0) refuse("iterations", "expected at least 1, found 0");
   if (!(request.seconds > 0)) refuse("duration", "expected seconds above 0");
   for (const std::string& name : request.backends) {
-    if (exec::make_backend(name)->traits().has_plans || !is_engine_file(request.model)) continue;
+    if (exec::make_backend(name)->traits().builds_engines || !is_engine_file(request.model)) continue;
     fail(ErrorCode::unsupported, "`{}` is an engine: {} cannot run it", request.model.path, name);
   }
 }

@@ -8,7 +8,8 @@
 #include "convert/precision/convert_floats.h"
 #include "exec/backend.h"
 #include "ir/edit.h"
-#include "tasks/run/tensorflow.h"
+#include "tasks/check.h"
+#include "tasks/run/stand_in.h"
 #include "tasks/save.h"
 #include "tensorflow/read.h"
 
@@ -24,12 +25,10 @@ std::map<size_t, std::string> plans_of(const RunRequest& request) {
   std::map<size_t, std::string> plans = request.plans;
   const std::string& path = request.model.path;
   for (size_t i = 0; i < request.backends.size(); ++i) {
-    if (!exec::make_backend(request.backends[i])->traits().has_plans) {
-      const bool is_tensorrt = request.backends[i] == "tensorrt";
+    if (!exec::make_backend(request.backends[i])->traits().builds_engines) {
       throw Error(ErrorCode::unsupported,
-                  fmt::format("`{}` is an engine: {} cannot run it{}", printable(path), request.backends[i],
-                              is_tensorrt ? " without the model that it was built of" : ""))
-          .remedied_by(is_tensorrt ? "tensorrt_engine" : "trt_engine");
+                  fmt::format("`{}` is an engine: {} cannot run it", printable(path), request.backends[i]))
+          .remedied_by("trt_engine");
     }
     plans.try_emplace(i, path);
   }
@@ -74,10 +73,15 @@ void set_choice(const ModelSource& model, exec::Settings& settings) {
   if (!model.graph_outputs.empty()) settings.set("tf-outputs", model.graph_outputs);
 }
 
-// Nothing is imported where all sides read the model themselves.
+// An engine that none but its builder can open, such as TensorRT's.
+bool is_foreign_engine(const RunRequest& request) {
+  return is_engine_file(request.model) && std::ranges::none_of(request.backends, has_plans);
+}
+
+// Nothing is imported where all sides read the model themselves, nor of another's engine.
 void open_as_plan(const RunRequest& request, RunSubject& subject, Observer& observer) {
   const std::string& path = request.model.path;
-  observer.info("Loading model: " + printable(path));
+  observer.info((is_engine_file(request.model) ? "Loading plan: " : "Loading model: ") + printable(path));
   const Stopwatch loading;
   Diagnostics findings;
   const auto session =
@@ -90,9 +94,8 @@ void open_model(const RunRequest& request, RunSubject& subject, Observer& observ
   const bool is_tensorflow = is_tensorflow_model(request.model);
   subject.plans = is_tensorflow ? tensorflow_plans(request) : plans_of(request);
   if (is_tensorflow) set_choice(request.model, subject.session.settings);
-  if (is_tensorflow && subject.plans.size() == request.backends.size() && request.save_onnx.empty()) {
-    return open_as_plan(request, subject, observer);
-  }
+  const bool reads_itself = is_tensorflow ? request.save_onnx.empty() : is_foreign_engine(request);
+  if (reads_itself && subject.plans.size() == request.backends.size()) return open_as_plan(request, subject, observer);
   subject.is_plan = subject.plans.size() == request.backends.size() && is_engine_file(request.model);
   subject.loaded = subject.is_plan ? load_plan_source(request.model, observer) : load_model(request.model, observer);
   if (subject.is_plan) add_plan_shapes(request.model.path, request.session.settings, subject.inputs.generated.shapes);

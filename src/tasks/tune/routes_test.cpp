@@ -54,7 +54,7 @@ TEST(SearchRoutes, EndsWhenItIsOver) {
 }
 
 TEST(ParseKnobs, TheDefaultComesFirstAndOneValueIsFixed) {
-  const std::vector<Knob> knobs = parse_knobs("-bf16=[on|off]  -level=5 -without=[conv.onednn]");
+  const std::vector<Knob> knobs = parse_knobs("-bf16=[on|off]  -level=5 -without=[conv.onednn]", "engine");
   ASSERT_EQ(knobs.size(), 3U);
   EXPECT_EQ(knobs[0].values, (std::vector<std::string>{"off", "on"}));
   EXPECT_EQ(knobs[1].values, (std::vector<std::string>{"5"}));
@@ -63,8 +63,19 @@ TEST(ParseKnobs, TheDefaultComesFirstAndOneValueIsFixed) {
 
 TEST(ParseKnobs, RefusesUnknownWords) {
   for (const char* words : {"-nothing=1", "-bf16=maybe", "bf16=on", "-bf16", "-bf16=", "-level=3 -level=4"}) {
-    EXPECT_THROW(parse_knobs(words), Error) << words;
+    EXPECT_THROW(parse_knobs(words, "engine"), Error) << words;
   }
+}
+
+TEST(ParseKnobs, OthersAreLeftToTensorRt) {
+  const std::vector<Knob> knobs = parse_knobs("-level=[5] -conv:tile=[1|2] -fuse=off", "tensorrt");
+  ASSERT_EQ(knobs.size(), 3U);
+  EXPECT_EQ(knobs[1].values, (std::vector<std::string>{"default", "1", "2"}));
+  exec::Settings settings;
+  apply_route({{"level", "5"}, {"conv:tile", "2"}, {"other", "default"}, {"fuse", "off"}}, settings);
+  EXPECT_EQ(settings.text("build-route"), "-conv:tile=2 -fuse=off");
+  EXPECT_EQ(settings.text("builder-optimization-level"), "5");
+  EXPECT_THROW(parse_knobs("-level=9", "tensorrt"), Error);
 }
 
 TEST(ApplyRoute, SetsWhatTheEngineKnows) {

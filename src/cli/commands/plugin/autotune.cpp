@@ -81,7 +81,7 @@ tasks::TuneRequest tune_request(const Arguments& arguments) {
   check.threshold = parse_number("--accuracy-threshold", arguments.value("--accuracy-threshold"));
   tune.bench.references = check;
   tune.judges_by_reference = true;
-  if (arguments.has(kKnobs)) tune.knobs = tasks::parse_knobs(arguments.value(kKnobs));
+  if (arguments.has(kKnobs)) tune.knobs = tasks::parse_knobs(arguments.value(kKnobs), tune.bench.backend);
   const bool is_greedy = arguments.value("--search") == "greedy";
   tune.search = is_greedy ? tasks::Search::greedy : tasks::Search::full;
   tune.cache = arguments.value("--tuning-cache-file");

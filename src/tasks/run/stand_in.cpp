@@ -1,4 +1,4 @@
-#include "tasks/run/tensorflow.h"
+#include "tasks/run/stand_in.h"
 
 #include "ir/edit.h"
 
@@ -23,7 +23,7 @@ ir::Model stand_in_model(const exec::Signature& signature) {
   ir::Model model;
   ir::Edit edit(model);
   edit.header().ir_version = kIrVersion;
-  if (model.graph_slots() == 0) edit.add_graph(edit.intern("tensorflow"));
+  if (model.graph_slots() == 0) edit.add_graph(edit.intern("network"));
   const ir::GraphId graph = model.main_graph();
   size_t number = 0;
   std::vector<ir::ValueId> inputs;
@@ -33,8 +33,7 @@ ir::Model stand_in_model(const exec::Signature& signature) {
   std::vector<ir::Symbol> results;
   for (const exec::Port& port : signature.outputs) results.push_back(edit.intern(port.name));
   const ir::NodeId node = edit.add_node(
-      graph,
-      {.op = edit.intern("Network"), .domain = edit.intern("tensorflow"), .operands = inputs, .results = results});
+      graph, {.op = edit.intern("Network"), .domain = edit.intern("network"), .operands = inputs, .results = results});
   const std::vector<ir::ValueId> outputs(model[node].results.begin(), model[node].results.end());
   for (size_t i = 0; i < outputs.size(); ++i) {
     edit.set_type(outputs[i], stand_in_type(model, edit, signature.outputs[i], number++));
