@@ -2,7 +2,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.arguments import Elements, OptionalElements, OptionalType, Shape, Tensors, checked
-from assay.tensorrt.enums import (ActivationType, AttentionNormalizationOp, CausalMaskKind, CollectiveOperation,
+from assay.tensorrt.enums import (QuickPluginCreationRequest, ActivationType, AttentionNormalizationOp, CausalMaskKind, CollectiveOperation,
                                   CumulativeOperation, DataType, ElementWiseOperation, FillOperation, GatherMode,
                                   KVCacheMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode, ScatterMode,
                                   TopKOperation, UnaryOperation)
@@ -251,6 +251,12 @@ class Additions:
     def add_plugin_v3(self, inputs, shape_inputs, plugin) -> IPluginV3Layer:
         """A plugin of the third version."""
         return self._add(IPluginV3Layer, list(inputs), list(shape_inputs), plugin)
+
+    def add_plugin(self, made, aot=None) -> IPluginV3Layer:
+        """A quick plugin, as a call of one of tensorrt.plugin.op gives it; with `aot` its kernels for a card are wanted."""
+        request = QuickPluginCreationRequest
+        wanted = request.UNKNOWN if aot is None else request.STRICT_AOT if aot else request.STRICT_JIT
+        return self.add_plugin_v3(*(made(wanted) if callable(made) else made))
 
     @checked
     def add_pooling_nd(self, input: ITensor, type: PoolingType, window_size: Shape) -> IPoolingLayer:

@@ -234,6 +234,12 @@ class PluginCapabilityType(_Enum):
     CORE, BUILD, RUNTIME = range(3)
 
 
+class QuickPluginCreationRequest(_Enum):
+    """Which implementation of a quick plugin is wanted: Python that runs, or kernels for a card, compiled before."""
+
+    UNKNOWN, PREFER_JIT, PREFER_AOT, STRICT_JIT, STRICT_AOT = range(5)
+
+
 class TensorRTPhase(_Enum):
     """When a plugin is made."""
 

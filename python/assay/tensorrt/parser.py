@@ -14,6 +14,7 @@ from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.logger import native_log, say
 from assay.tensorrt.plugins import (IPluginCreatorV3One, IPluginV3, PluginField, PluginFieldCollection,
                                     get_plugin_registry)
+from assay.tensorrt.quick_plugins import IPluginCreatorV3Quick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:  # for those who check types, without importing at run time
@@ -254,4 +255,7 @@ def _plugin_of(node):
             fields.append(PluginField(name, array.astype(np.float32 if is_float else np.int32),
                                       PluginFieldType.FLOAT32 if is_float else PluginFieldType.INT32))
     phase = (TensorRTPhase.BUILD,) if isinstance(creator, IPluginCreatorV3One) else ()
+    if isinstance(creator, IPluginCreatorV3Quick):
+        own = PluginFieldCollection(each for each in fields if each.name not in ("plugin_version", "plugin_namespace"))
+        return creator.create_plugin(node.op, namespace, own, TensorRTPhase.BUILD)
     return creator.create_plugin(node.name, fields, *phase)

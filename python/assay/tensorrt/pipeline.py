@@ -13,9 +13,11 @@ import zlib
 from assay import _native
 from assay._arrays import to_numpy
 from assay.exception import PolygraphyException
-from assay.tensorrt.enums import DataType, TensorRTPhase
+from assay.tensorrt.enums import TensorRTPhase
 from assay.tensorrt.layers.plugin import DOMAIN
-from assay.tensorrt.plugins import Capabilities, PluginField, PluginFieldCollection, PluginTensorDesc
+from assay.tensorrt.plugin_parts import Capabilities, measured, run_plugin
+from assay.tensorrt.plugins import PluginField, PluginFieldCollection
+from assay.tensorrt.quick_plugins import IPluginCreatorV3Quick
 
 MAGIC = b"ASSAYPIP"
 SIZE_AND_SUM = struct.Struct("<QI")
@@ -102,7 +104,7 @@ def build(network, header, build_part):
             if type(each).__name__ == "Constant":
                 constants[each.name] = each.values
         steps.append({"inputs": _names(step.inputs), "outputs": _names(step.outputs),
-                      **_saved(graph._plugins[id(step)])})
+                      **_saved(graph._plugins[id(step)]), **_tactic(graph._plugins[id(step)], step)})
     blobs.append(_packed(constants))
     header = {**header, "steps": steps, "inputs": _ports(graph.inputs), "outputs": _ports(graph.outputs)}
     head = json.dumps(header).encode()
@@ -152,6 +154,27 @@ def _saved(parts):
     return {**made, "fields": base64.b64encode(_packed(fields)).decode()}
 
 
+def _tactic(parts, node):
+    """The tactic that is fastest for the shapes of the network; nothing where they are open, or where there is none."""
+    arrays = [_example(each) for each in node.inputs]
+    tactic = None if any(each is None for each in arrays) else measured(parts, arrays)
+    return {} if tactic is None else {"tactic": tactic}
+
+
+def _example(tensor):
+    """Elements of a tensor: a constant's, or any; None: its shape is not known."""
+    import numpy as np
+
+    from assay.datatype import DataType as Shared
+    from assay.graphsurgeon.ir.tensor import number_of
+
+    if type(tensor).__name__ == "Constant":
+        return np.asarray(tensor.values)
+    if tensor.shape is None or any(not isinstance(dim, int) or dim < 0 for dim in tensor.shape):
+        return None
+    return np.zeros(tensor.shape, Shared.from_number(number_of(tensor.dtype)).numpy())
+
+
 # Running.
 
 
@@ -196,7 +219,12 @@ def _plugin(step):
         return Capabilities(plugin)
     arrays = np.load(io.BytesIO(base64.b64decode(step["fields"])))
     fields = PluginFieldCollection(PluginField(each, arrays[each]) for each in arrays)
-    return Capabilities(creator.create_plugin(name, fields, TensorRTPhase.RUNTIME))
+    names = (name, namespace) if isinstance(creator, IPluginCreatorV3Quick) else (name,)
+    parts = Capabilities(creator.create_plugin(*names, fields, TensorRTPhase.RUNTIME))
+    if "tactic" in step:
+        parts.is_open = False
+        parts.runtime.set_tactic(step["tactic"])
+    return parts
 
 
 class PipelineExecution:
@@ -222,7 +250,7 @@ class PipelineExecution:
         for (inputs, outputs, _), execution in zip(self.session.steps, self.executions):
             given = {name: values[name] for name in inputs}
             if isinstance(execution, Capabilities):
-                values.update(zip(outputs, _enqueue(execution, list(given.values()))))
+                values.update(zip(outputs, run_plugin(execution, list(given.values()))))
             else:
                 values.update((name, to_numpy(each)) for name, each in execution.run(given, outputs).items())
         self.seconds = time.perf_counter() - start
@@ -243,24 +271,3 @@ class PipelineExecution:
 
     def profile(self):
         return []
-
-
-def _enqueue(parts, arrays):
-    import numpy as np
-
-    from assay.datatype import DataType as Shared
-
-    types = [DataType.of_number(Shared.from_dtype(each.dtype).number) for each in arrays]
-    given = [PluginTensorDesc(each.shape, dtype) for each, dtype in zip(arrays, types)]
-    wanted = [PluginTensorDesc(shape, dtype) for shape, dtype in
-              zip(parts.shapes([each.shape for each in arrays]), parts.types(types))]
-    arrays = [np.ascontiguousarray(each) for each in arrays]
-    results = [np.empty(each.dims, Shared.from_native(each.type.native).numpy()) for each in wanted]
-    if parts.is_v3:
-        parts.runtime.on_shape_change(given, wanted)
-    workspace = np.empty(max(1, parts.build.get_workspace_size(given, wanted)), np.uint8)
-    status = parts.runtime.enqueue(given, wanted, [each.ctypes.data for each in arrays],
-                                   [each.ctypes.data for each in results], workspace.ctypes.data, 0)
-    if status not in (None, 0):
-        raise PolygraphyException(f"the plugin `{parts.name}` failed: its enqueue() gave {status}")
-    return results

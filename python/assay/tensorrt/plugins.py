@@ -5,7 +5,7 @@
 
 from assay.exception import PolygraphyException
 from assay.tensorrt.dims import Dims
-from assay.tensorrt.enums import DataType, DimensionOperation, PluginCapabilityType, PluginFieldType, TensorFormat
+from assay.tensorrt.enums import DataType, DimensionOperation, PluginFieldType, TensorFormat
 
 
 class PluginField:
@@ -25,10 +25,11 @@ class PluginFieldCollection(list):
 
 
 class IDimensionExpr:
-    """A dim; -1 is one that is not known."""
+    """A dim; -1 is one that is not known. Of one that an output of a plugin tells in a run, `most` is the bound."""
 
-    def __init__(self, value) -> None:
+    def __init__(self, value, most=None, teller=None) -> None:
         self._value = int(value)
+        self.most, self.teller = self._value if most is None else int(most), teller
 
     def is_constant(self):
         return self._value >= 0
@@ -37,7 +38,7 @@ class IDimensionExpr:
         return self._value
 
     def is_size_tensor(self):
-        return False
+        return self.teller is not None
 
 
 class DimsExprs(list):
@@ -60,7 +61,7 @@ class IExprBuilder:
 
     def declare_size_tensor(self, output_index, opt, upper):
         """The size of an output that the plugin itself decides in a run: not known before, at most `upper`."""
-        return IDimensionExpr(-1)
+        return IDimensionExpr(-1, upper.get_constant_value(), output_index)
 
     def operation(self, op, first, second):
         if not first.is_constant() or not second.is_constant():
@@ -252,39 +253,6 @@ class IPluginCreator(IPluginCreatorInterface):
 
 class IPluginCreatorV3One(IPluginCreator):
     """To be derived from: `create_plugin(name, field_collection, phase)`."""
-
-
-class Capabilities:
-    """A plugin of either version: its parts, and what it says of shapes and types."""
-
-    def __init__(self, plugin) -> None:
-        self.plugin = plugin
-        self.is_v3 = isinstance(plugin, IPluginV3)
-        kinds = PluginCapabilityType
-        self.core, self.build, self.runtime = (
-            (plugin.get_capability_interface(each) if self.is_v3 else plugin)
-            for each in (kinds.CORE, kinds.BUILD, kinds.RUNTIME))
-        self.name = self.core.plugin_name if self.is_v3 else plugin.plugin_type
-        self.count = self.build.num_outputs
-
-    def key(self):
-        """By what the registry finds its creator."""
-        return self.name, str(self.core.plugin_version), self.core.plugin_namespace
-
-    def shapes(self, inputs):
-        """Shapes of outputs; -1 is not known."""
-        exprs = [DimsExprs(IDimensionExpr(dim) for dim in each) for each in inputs]
-        if self.is_v3:
-            found = self.build.get_output_shapes(exprs, [], IExprBuilder())
-        else:
-            found = [self.plugin.get_output_dimensions(i, exprs, IExprBuilder()) for i in range(self.count)]
-        return [[dim._value if isinstance(dim, IDimensionExpr) else int(dim) for dim in each] for each in found]
-
-    def types(self, inputs):
-        """Types of outputs."""
-        if self.is_v3:
-            return self.build.get_output_data_types(inputs)
-        return [self.plugin.get_output_datatype(i, inputs) for i in range(self.count)]
 
 
 class IPluginRegistry:

@@ -3,7 +3,7 @@
 from assay.exception import PolygraphyException
 from assay.tensorrt.enums import LayerType
 from assay.tensorrt.layers.base import ILayer
-from assay.tensorrt.plugins import Capabilities
+from assay.tensorrt.plugin_parts import Capabilities
 
 DOMAIN = "assay.plugins"  # of the nodes that stand for plugins until an engine is built
 
@@ -30,8 +30,9 @@ class _PluginLayer(ILayer):
         return made
 
     def _emit(self, emitter):
-        shapes = self._plugin.shapes([tuple(each.shape) for each in self._inputs])
-        types = self._plugin.types([each.dtype for each in self._inputs])
+        given = [tuple(each.shape) for each in self._inputs]
+        types = self._plugin.types([each.dtype for each in self._inputs], [len(each) for each in given])
+        shapes = self._plugin.shapes(given)
         for tensor, shape, dtype in zip(self._outputs, shapes, types):
             made = emitter.tensor(tensor)
             made.shape = [None if dim < 0 else dim for dim in shape]
