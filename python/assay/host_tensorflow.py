@@ -3,6 +3,7 @@
 TFLite files need an interpreter alone: that of TensorFlow, ai_edge_litert or tflite_runtime.
 """
 
+import collections
 import contextlib
 import importlib
 import os
@@ -12,7 +13,7 @@ import time
 
 from host_messages import DONE, NUMBERS, PREPARED, RAN, UNSUPPORTED, USAGE, VALUE, Fault, Writer, load_numpy, summary, \
     to_numpy
-from host_tensorrt import add_findings, write_ports
+from host_tensorrt import ABSENT, add_findings, write_ports
 
 INSTALL = "`pip install tensorflow` brings it; for TFLite files `pip install ai-edge-litert` is enough"
 NO_OUTPUTS = ("NoOp", "Assert", "Placeholder", "Const", "_Retval", "SaveV2", "VarHandleOp", "PlaceholderWithDefault")
@@ -40,14 +41,15 @@ def load_tensorflow():
 
 
 def load_interpreter():
-    """The class, and what it is from."""
+    """The module of the interpreter, and what it is from."""
     for name in LITE:
         module = import_quietly(name)
         if module is not None:
-            return module.Interpreter, name.split(".", maxsplit=1)[0]
+            return module, name.split(".", maxsplit=1)[0]
     tensorflow = import_quietly("tensorflow")
     if tensorflow is not None:
-        return tensorflow.lite.Interpreter, f"TensorFlow {tensorflow.__version__}"
+        module = importlib.import_module("tensorflow.lite.python.interpreter")
+        return module, f"TensorFlow {tensorflow.__version__}"
     raise Fault(UNSUPPORTED, f"the Python `{sys.executable}` has no interpreter of TFLite files; {INSTALL}")
 
 
@@ -68,12 +70,20 @@ def chosen_of(outputs, names):
     return {name: outputs[name] for name in names} if names else outputs
 
 
+def is_number(dtype):
+    return str(dtype) in NUMBERS
+
+
 class Lite:
     """A TFLite file and its interpreter."""
 
     def __init__(self, request):
-        make, self.title = load_interpreter()
-        self.interpreter = make(model_path=request.path, num_threads=request.threads or None)
+        module, self.title = load_interpreter()
+        settings = {"model_path": request.path, "num_threads": request.threads or None}
+        if request.values:  # plain kernels keep what they compute, those that work on several operators do not
+            settings |= {"experimental_preserve_all_tensors": True,
+                         "experimental_op_resolver_type": module.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}
+        self.interpreter = module.Interpreter(**settings)
         self.inputs = {detail["name"]: detail for detail in self.interpreter.get_input_details()}
         self.outputs = {detail["name"]: detail for detail in self.interpreter.get_output_details()}
         signature = request.last("signature")
@@ -82,6 +92,14 @@ class Lite:
         self.outputs = chosen_of(self.outputs, request.settings.get("tf-outputs") or [])
         if request.last("save-pb") or request.last("freeze-graph"):
             raise Fault(USAGE, "a TFLite file is no graph that could be frozen or saved")
+        self.inner = self.inner_of(request.values)
+
+    def inner_of(self, names):
+        """Values inside, by their names; a name that several tensors have tells none."""
+        details = self.interpreter.get_tensor_details() if names else []
+        count = collections.Counter(detail["name"] for detail in details)
+        return {detail["name"]: detail for detail in details
+                if detail["name"] in names and count[detail["name"]] == 1 and is_number(detail["dtype"].__name__)}
 
     def rename(self, signature):
         known = self.interpreter.get_signature_list()
@@ -105,7 +123,14 @@ class Lite:
         start = time.perf_counter()
         self.interpreter.invoke()
         seconds = time.perf_counter() - start
-        return [self.interpreter.get_tensor(self.outputs[name]["index"]) for name in names], seconds
+        known = self.inner | self.outputs
+        return [self.interpreter.get_tensor(known[name]["index"]) for name in names], seconds
+
+
+def inner_of(graph, names):
+    """Values of a graph that are numbers, by their names."""
+    known = {output.name: output for op in graph.get_operations() for output in op.outputs} if names else {}
+    return {name: known[name] for name in names if name in known and is_number(known[name].dtype.base_dtype.name)}
 
 
 class Graph:
@@ -123,6 +148,7 @@ class Graph:
         self.outputs = self.chosen(request.settings.get("tf-outputs") or [])
         if request.last("freeze-graph") or request.last("save-pb"):
             self.freeze(request)
+        self.inner = inner_of(self.graph, request.values)
 
     def load(self, request):
         if os.path.isdir(request.path):
@@ -185,6 +211,7 @@ class Saved:
         self.outputs = chosen_of(self.function.structured_outputs, request.settings.get("tf-outputs") or [])
         if request.last("freeze-graph") or request.last("save-pb"):
             self.freeze(request)
+        self.inner = self.inner_of(request.values)
 
     def freeze(self, request):
         from tensorflow.python.framework import convert_to_constants
@@ -192,12 +219,30 @@ class Saved:
         if request.last("save-pb"):
             request.save("save-pb", frozen.graph.as_graph_def().SerializeToString())
 
+    def inner_of(self, names):
+        """Values of the graph that has all functions in the place of their calls, by their names."""
+        if not names:
+            return {}
+        from tensorflow.python.framework import convert_to_constants
+        frozen = convert_to_constants.convert_variables_to_constants_v2(self.function, lower_control_flow=False)
+        self.v1 = self.tf.compat.v1.Session(graph=frozen.graph)
+        flat = self.tf.nest.flatten
+        self.places = {name: tensor for part, tensors in ((self.function.structured_input_signature[1], frozen.inputs),
+                                                          (self.function.structured_outputs, frozen.outputs))
+                       for name, tensor in zip(sorted(part), flat(tensors))}
+        return inner_of(frozen.graph, names)
+
     def ports(self):
         inputs = self.function.structured_input_signature[1]
         return [[port(name, spec.dtype.name, spec.shape if spec.shape.rank is not None else ())
                  for name, spec in sorted(each.items())] for each in (inputs, self.outputs)]
 
     def run(self, feeds, names):
+        if self.inner:
+            known = self.places | self.inner
+            start = time.perf_counter()
+            values = self.v1.run([known[name] for name in names], {known[name].name: value for name, value in feeds.items()})
+            return values, time.perf_counter() - start
         values = {name: self.tf.constant(value) for name, value in feeds.items()}
         start = time.perf_counter()
         found = self.function(**values)
@@ -243,14 +288,19 @@ def open_model(request):
 class Session:
     def __init__(self, request):
         self.numpy = load_numpy()
+        self.wanted = request.values
         self.model = open_model(request)
 
     def prepared(self):
         message = Writer(PREPARED).text(self.model.title)
         for ports in self.model.ports():
             write_ports(message, ports)
-        no_reasons, no_providers = 0, 0  # of values that are not given, of nodes
-        return add_findings(message.number(no_reasons).number(no_providers), [])
+        missing = [name for name in self.wanted if name not in self.model.inner]
+        message.number(len(missing))
+        for name in missing:
+            message.text(name).number(ABSENT).text("").text("TensorFlow has no such value")
+        no_providers = 0  # of nodes
+        return add_findings(message.number(no_providers), [])
 
     def make_context(self):
         return Writer(DONE)

@@ -96,8 +96,9 @@ Diagnostics findings_of(const ir::Model& model) {
 LoadedModel load_tensorflow(const ModelSource& source, Observer& observer) {
   observer.info("Loading model: " + printable(absolute_path(source.path).lexically_normal().string()));
   const Stopwatch loading;
-  ir::Model model =
-      tensorflow::import_model(source.path, {.signature = source.signature, .outputs = source.graph_outputs});
+  ir::Model model = tensorflow::import_model(
+      source.path,
+      {.signature = source.signature, .outputs = source.graph_outputs, .keeps_values = source.keeps_values});
   observer.on_loaded(model, source.path);
   Diagnostics findings = findings_of(model);
   return {std::move(model), std::move(findings), loading.seconds()};

@@ -22,6 +22,7 @@ struct ModelSource {
   bool ignore_external_data = false;       // weights in other files are not read
   std::string signature;                   // of a SavedModel or a TFLite file; empty: the usual one
   std::vector<std::string> graph_outputs;  // of a graph of TensorFlow: the values that are to be its outputs
+  bool keeps_values = false;               // of TensorFlow: each of its values is there, as it is there
   std::string python;                      // that runs a network script; empty: that of VIRTUAL_ENV or PATH
   bool is_given() const { return model != nullptr || !path.empty(); }
 };

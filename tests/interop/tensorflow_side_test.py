@@ -60,8 +60,13 @@ STAND_IN = """
 import os
 import numpy as np
 
+class OpResolverType:
+    BUILTIN_WITHOUT_DEFAULT_DELEGATES = 4
+
 class Interpreter:
-    def __init__(self, model_path, num_threads=None):
+    def __init__(self, model_path, num_threads=None, experimental_preserve_all_tensors=False,
+                 experimental_op_resolver_type=None):
+        assert experimental_preserve_all_tensors == (experimental_op_resolver_type == 4)
         folder = os.path.dirname(model_path)
         self.ports = [dict(np.load(os.path.join(folder, each))) for each in ("inputs.npz", "answers.npz")]
     def details(self, ports, first):
@@ -70,7 +75,9 @@ class Interpreter:
     def get_input_details(self):
         return self.details(self.ports[0], 0)
     def get_output_details(self):
-        return self.details(self.ports[1], 100)
+        return [each for each in self.details(self.ports[1], 100) if each["name"] == "y"]
+    def get_tensor_details(self):
+        return self.get_input_details() + self.details(self.ports[1], 100)
     def get_signature_list(self):
         return {}
     def resize_tensor_input(self, *_): pass
@@ -119,6 +126,34 @@ class Side(InFolder):
         answers = dict(np.load(self.path / "answers.npz"))
         np.savez(self.path / "answers.npz", **{name: value + 1 for name, value in answers.items()})
         self.assertIn("FAILED", self.fails(1, *words))
+        # Values inside, which lie there with channels last.
+        run(ASSAY, "run", path, "--ref", "--load-inputs", self.path / "inputs.npz", "--tf-outputs", "dw", "both", "product", "y",
+            "--save-outputs", self.path / "answers.npz")
+        report = self.path / "report.json"
+        told = run(ASSAY, *words, "--onnx-outputs", "mark", "all", "--json", report)
+        self.assertIn("`relu`: absent (TensorFlow has no such value)", told)
+        self.assertEqual(compared(report), {"dw", "both", "product", "y"})
+        answers = dict(np.load(self.path / "answers.npz"))
+        answers["both"] = answers["both"].transpose(0, 2, 1, 3).reshape(answers["both"].shape)
+        np.savez(self.path / "answers.npz", **answers)
+        told = self.fails(1, *words, "--onnx-outputs", "mark", "all")
+        self.assertRegex(told, r"FAILED \| Mismatched outputs: \['both'\]")
+
+    @unittest.skipUnless(HAS_TENSORFLOW, REASON)
+    def test_values_inside(self):
+        """TensorFlow's own, of convolutions too, in three formats."""
+        folder = self.path / "saved"
+        subprocess.run([PYTHON, "-c", KERAS, str(folder)], check=True, env=QUIET, capture_output=True)
+        pb, report = self.path / "net.pb", self.path / "report.json"
+        run(ASSAY, "run", folder, "--tf", "--python", PYTHON, "--save-pb", pb)
+        for path, wanted in ((folder, "/convolution:0"), (pb, "/convolution:0"), (self.write("net.tflite", lite()), "both")):
+            run(ASSAY, "run", path, "--tf", "--ref", "--python", PYTHON, "--onnx-outputs", "mark", "all", "--tolerance", "auto",
+                "--json", report)
+            seen = compared(report)
+            self.assertTrue(any(each.endswith(wanted) for each in seen) and len(seen) > 5, seen)
+            (name,) = [each for each in seen if each.endswith(wanted)]
+            run(ASSAY, "run", path, "--tf", "--ref", "--python", PYTHON, "--onnx-outputs", name, "--json", report)
+            self.assertEqual(compared(report), {name})
 
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
     def test_onnx_models(self):
@@ -190,6 +225,12 @@ class Side(InFolder):
         folder = saved(self.path / "saved")
         told = self.fails(2, "run", folder, "--tf", "--python", PYTHON, "--signature", "train")
         self.assertIn("TensorFlow cannot load" if "cannot load" in told else "no signature `train`", told)
+
+
+def compared(report):
+    """Names of the outputs that were compared."""
+    (pair,) = json.loads(report.read_text())["pairs"]
+    return {each["name"] for each in pair["iterations"][0]["outputs"]}
 
 
 def tf_free_model():

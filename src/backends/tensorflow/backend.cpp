@@ -12,7 +12,7 @@ constexpr std::string_view kHint =
     "`pip install tensorflow` brings one; for TFLite files `pip install ai-edge-litert` is enough";
 
 constexpr std::string_view kOwnModels =
-    "TensorFlow runs its own models as their files have them: no ONNX models, no changes, no values inside";
+    "TensorFlow runs its own models as their files have them: no ONNX models, no changes";
 
 exec::LibraryKind tensorflow_kind(std::string_view package, std::string_view distribution, std::string_view title) {
   return {.variable = "ASSAY_TENSORFLOW",

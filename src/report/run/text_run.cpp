@@ -25,8 +25,9 @@ std::string values_text(const std::vector<results::RunValue>& values, size_t mos
 std::string answers_text(const std::vector<results::ValueAnswer>& answers, size_t most, std::string_view hint) {
   std::string text;
   for (const results::ValueAnswer& answer : std::span(answers).first(std::min(most, answers.size()))) {
-    text += fmt::format("{}`{}`: {}, part of layer `{}`", text.empty() ? "" : "\n", printable(answer.name),
-                        answer.is_absent ? "absent" : "recomputed", printable(answer.layer));
+    text += fmt::format("{}`{}`: {}", text.empty() ? "" : "\n", printable(answer.name),
+                        answer.is_absent ? "absent" : "recomputed");
+    if (!answer.layer.empty()) text += fmt::format(", part of layer `{}`", printable(answer.layer));
     if (!answer.reason.empty()) text += fmt::format(" ({})", printable(answer.reason));
   }
   if (answers.size() > most) text += fmt::format("\n... and {} more{}", answers.size() - most, hint);

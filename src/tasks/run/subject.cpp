@@ -52,13 +52,12 @@ void save_model_of(const RunRequest& request, const ir::Model& model, Observer& 
 }
 
 // A model of TensorFlow is read by TensorFlow and OpenVINO themselves, in the place of a plan: second opinions on what
-// was imported. Values inside of it are only known by the names that they have here, and changes are made here alone.
+// was imported. Of values inside TensorFlow alone can be asked, and changes are made here alone.
 std::map<size_t, std::string> tensorflow_plans(const RunRequest& request) {
   std::map<size_t, std::string> plans;
-  const bool is_as_it_is =
-      request.outputs.is_empty() && !request.converts_to_float16 && request.interface_types.empty();
+  const bool is_as_it_is = !request.converts_to_float16 && request.interface_types.empty();
   const bool has_choice = !request.model.signature.empty() || !request.model.graph_outputs.empty() ||
-                          tensorflow::is_keras_file(request.model.path);
+                          !request.outputs.is_empty() || tensorflow::is_keras_file(request.model.path);
   for (size_t i = 0; is_as_it_is && i < request.backends.size(); ++i) {
     const auto backend = exec::make_backend(request.backends[i]);
     const bool reads = backend->name() == kTensorFlow || (backend->name() == kTensorFlowReader && !has_choice);
@@ -94,10 +93,13 @@ void open_model(const RunRequest& request, RunSubject& subject, Observer& observ
   const bool is_tensorflow = is_tensorflow_model(request.model);
   subject.plans = is_tensorflow ? tensorflow_plans(request) : plans_of(request);
   if (is_tensorflow) set_choice(request.model, subject.session.settings);
-  const bool reads_itself = is_tensorflow ? request.save_onnx.empty() : is_foreign_engine(request);
+  const bool reads_itself =
+      is_tensorflow ? request.save_onnx.empty() && request.outputs.is_empty() : is_foreign_engine(request);
   if (reads_itself && subject.plans.size() == request.backends.size()) return open_as_plan(request, subject, observer);
   subject.is_plan = subject.plans.size() == request.backends.size() && is_engine_file(request.model);
-  subject.loaded = subject.is_plan ? load_plan_source(request.model, observer) : load_model(request.model, observer);
+  ModelSource source = request.model;
+  source.keeps_values = !subject.plans.empty() && !request.outputs.is_empty();
+  subject.loaded = subject.is_plan ? load_plan_source(source, observer) : load_model(source, observer);
   if (subject.is_plan) add_plan_shapes(request.model.path, request.session.settings, subject.inputs.generated.shapes);
 }
 

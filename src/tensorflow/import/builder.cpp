@@ -290,7 +290,9 @@ void Builder::sweep(ir::GraphId graph) {
   std::vector<ir::NodeId> all;
   for (const ir::NodeId node : ir::nodes(model_, graph)) all.push_back(node);
   for (size_t i = all.size(); i-- > 0;) {
-    const auto is_used = [&](ir::ValueId value) { return value && model_[value].first_use != nullptr; };
+    const auto is_used = [&](ir::ValueId value) {
+      return value && (model_[value].first_use != nullptr || kept_.contains(value));
+    };
     if (std::ranges::none_of(model_[all[i]].results, is_used)) edit_.erase(all[i]);
   }
   std::vector<ir::ValueId> unused;

@@ -39,6 +39,7 @@ class Builder {
   // Chooses the graph in which all that is made from now on stands.
   void enter(ir::GraphId graph) { graph_ = graph; }
   ir::GraphId graph() const { return graph_; }
+  ir::GraphId main_graph() const { return model_.main_graph(); }
   // Values that stand for others; those that were made in a body are not there outside of it.
   struct Known {
     std::map<std::pair<ir::ValueId, Ints>, ir::ValueId> transposed;
@@ -112,8 +113,9 @@ class Builder {
   void release(const std::string& name) { taken_.erase(name); }
   void mark_output(ir::ValueId value) { outputs_.insert(value); }
   bool is_output(ir::ValueId value) const { return outputs_.contains(value); }
+  void keep(ir::ValueId value) { kept_.insert(value); }
   void write_types(std::span<const ir::ValueId> values);
-  // Removes nodes and constants that nothing uses.
+  // Removes nodes and constants that nothing uses, but for values that are kept.
   void sweep(ir::GraphId graph);
 
  private:
@@ -134,6 +136,7 @@ class Builder {
   uint64_t made_ = 0;
   Known known_;
   std::set<ir::ValueId> outputs_;
+  std::set<ir::ValueId> kept_;
   std::map<ir::ValueId, ir::TypeId> declared_;
 };
 

@@ -16,9 +16,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-ir::Model imported(const SourceModel& source) {
+ir::Model imported(const SourceModel& source, const ImportOptions& options) {
   ir::Model model;
-  Importer(source, model).run();
+  Importer(source, model, options.keeps_values).run();
   return model;
 }
 
@@ -27,12 +27,12 @@ ir::Model imported(const SourceModel& source) {
 ir::Model import_tflite(const std::shared_ptr<const MappedFile>& file, const ImportOptions& options) {
   SourceModel source = read_tflite_source(file, options.signature);
   if (!options.outputs.empty()) choose_outputs(source, options.outputs);
-  return imported(source);
+  return imported(source, options);
 }
 
 ir::Model import_graph(const std::shared_ptr<const MappedFile>& file, const ImportOptions& options) {
   if (!options.signature.empty()) fail(ErrorCode::usage, "a frozen graph has no signatures");
-  return imported(read_graph_source(file, options.outputs));
+  return imported(read_graph_source(file, options.outputs), options);
 }
 
 ir::Model import_model(const fs::path& path, const ImportOptions& options) {
@@ -40,7 +40,7 @@ ir::Model import_model(const fs::path& path, const ImportOptions& options) {
                     [&] {
                       const fs::path folder = saved_model_folder(path);
                       if (!folder.empty()) {
-                        return imported(read_saved_model_source(folder, options.signature, options.outputs));
+                        return imported(read_saved_model_source(folder, options.signature, options.outputs), options);
                       }
                       const auto file = MappedFile::open(path);
                       if (is_keras(file->bytes())) refuse_keras(file->bytes());

@@ -13,6 +13,7 @@ struct ImportOptions {
   // By the names that outputs have, or values: `name:1`, of TFLite those of tensors; empty: those of the signature, or
   // values that nothing uses.
   std::vector<std::string> outputs;
+  bool keeps_values = false;  // values that have a name there are made as they are there, also where nothing reads them
 };
 
 // A frozen graph, a SavedModel or a TFLite file as a model of ONNX's operators. Values keep the order of dimensions

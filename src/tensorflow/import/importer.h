@@ -14,12 +14,15 @@ namespace assay::tensorflow {
 // Makes a model of ONNX's operators of one of TensorFlow: those nodes that the outputs need.
 class Importer {
  public:
-  Importer(const SourceModel& source, ir::Model& model) : source_(source), builder_(model) {}
+  Importer(const SourceModel& source, ir::Model& model, bool keeps_values = false)
+      : source_(source), builder_(model), keeps_values_(keeps_values) {}
 
   // Error (unsupported) with all operators that are not known, if there are such.
   void run();
 
   const SourceModel& source() const { return source_; }
+  // Values of the main graph stay as they are there, also where nothing reads them.
+  bool keeps_values() const { return keeps_values_ && builder_.graph() == builder_.main_graph(); }
   // A name in the function that is being imported.
   std::string scoped(const std::string& name) const { return scope_ + name; }
   // Makes the nodes of a function for these arguments, and gives its results. Error (parse) if it calls itself.
@@ -58,6 +61,7 @@ class Importer {
 
   const SourceModel& source_;
   Builder builder_;
+  bool keeps_values_;
   std::string scope_;
   std::map<std::string, ir::ValueId> variables_;  // that were read
   std::set<std::string> output_names_;

@@ -198,6 +198,7 @@ void Site::give(size_t index, Item item) {
   const ir::ValueId shown = item.codes ? item.codes : item.value;
   if (shown && shown.index >= first_) {
     builder_.name(shown, importer_.scoped(name), importer_.scoped(node_.name));
+    if (importer_.keeps_values()) builder_.keep(shown);
     if (item.declared != nullptr) builder_.declare(shown, item.declared->dtype, item.declared->dims);
   }
   given_.emplace_back(name, std::move(item));
