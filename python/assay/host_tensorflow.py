@@ -10,6 +10,7 @@ import os
 import sys
 import tempfile
 import time
+import warnings
 
 from host_messages import DONE, NUMBERS, PREPARED, RAN, UNSUPPORTED, USAGE, VALUE, Fault, Writer, load_numpy, summary, \
     to_numpy
@@ -22,11 +23,26 @@ KERAS_FILES = b"PK\x03\x04", b"\x89HDF"
 LITE = "ai_edge_litert.interpreter", "tflite_runtime.interpreter"
 
 
+@contextlib.contextmanager
+def hidden_log():
+    """Libraries that begin say so to standard error, before they ask how much of that is wanted."""
+    sys.stderr.flush()
+    kept = os.dup(2)
+    try:
+        with open(os.devnull, "wb") as nowhere:
+            os.dup2(nowhere.fileno(), 2)
+        yield
+    finally:
+        os.dup2(kept, 2)
+        os.close(kept)
+
+
 def import_quietly(name):
     """A module; None: it is not installed."""
     os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
     try:
-        return importlib.import_module(name)
+        with hidden_log():
+            return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or name.split(".")[0] != error.name.split(".")[0]:
             raise
@@ -83,7 +99,12 @@ class Lite:
         if request.values:  # plain kernels keep what they compute, those that work on several operators do not
             settings |= {"experimental_preserve_all_tensors": True,
                          "experimental_op_resolver_type": module.OpResolverType.BUILTIN_WITHOUT_DEFAULT_DELEGATES}
-        self.interpreter = module.Interpreter(**settings)
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # about packages that will be made in other places
+                self.interpreter = module.Interpreter(**settings)
+        except ValueError as error:
+            raise Fault(USAGE, f"TFLite cannot load `{request.path}`: {summary(error)}") from error
         self.inputs = {detail["name"]: detail for detail in self.interpreter.get_input_details()}
         self.outputs = {detail["name"]: detail for detail in self.interpreter.get_output_details()}
         signature = request.last("signature")

@@ -222,6 +222,9 @@ class Side(InFolder):
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
     def test_bad_models(self):
         self.assertIn("no frozen graph", self.fails(2, "run", self.write("bad.pb", frozen()[:-40]), "--tf", "--python", PYTHON))
+        told = self.fails(2, "run", self.write("bad.tflite", lite()[:900]), "--tf", "--python", PYTHON)
+        self.assertIn("TFLite cannot load", told)
+        self.assertTrue(all(line.startswith("[") for line in told.splitlines()), told)
         folder = saved(self.path / "saved")
         told = self.fails(2, "run", folder, "--tf", "--python", PYTHON, "--signature", "train")
         self.assertIn("TensorFlow cannot load" if "cannot load" in told else "no signature `train`", told)

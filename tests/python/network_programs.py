@@ -403,6 +403,35 @@ def capabilities():
     print("  ", config.set_compute_capability(trt.ComputeCapability.NONE, 0))
 
 
+
+@program
+def quantisers_of_small_types():
+    _, network = new()
+    x, = inputs(network, (4, 32))
+    for dtype in (trt.int8, trt.fp8, trt.int4, trt.fp4):
+        codes = network.add_quantize(x, ones(network), dtype)
+        tell(codes)
+        tell(network.add_dequantize(codes.get_output(0), ones(network), trt.float32))
+    blocks = network.add_quantize(x, ones(network, 4, 2), trt.fp4)
+    blocks.block_shape = trt.Dims((1, 16))
+    tell(blocks)
+    print("  ", tuple(blocks.block_shape), blocks.axis)
+    tell(network.add_dequantize(blocks.get_output(0), ones(network, 4, 2), trt.float32))
+
+
+@program
+def quantisers_whose_scales_a_run_makes():
+    _, network = new()
+    x, = inputs(network, (4, 32))
+    layer = network.add_dynamic_quantize(x, 1, 16, trt.fp4, trt.fp8)
+    layer.set_input(1, ones(network))
+    tell(layer)
+    print("  ", layer.axis, layer.block_size, tuple(layer.block_shape))
+    scales = network.add_dequantize(layer.get_output(1), ones(network), trt.float32)
+    tell(scales)
+    tell(network.add_dequantize(layer.get_output(0), scales.get_output(0), trt.float32))
+
+
 for each in PROGRAMS:
     LOGGER.errors = 0
     print(each.__name__)

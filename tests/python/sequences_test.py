@@ -111,8 +111,6 @@ def test_layers_that_are_not_there_say_why():
     _, network, (tensor,) = start(floats(2, 16))
     with checks.raises(PolygraphyException, "add_assertion() is not there", "mark the condition as an output"):
         network.add_assertion(tensor, "never")
-    with checks.raises(PolygraphyException, "add_dynamic_quantize() is not there"):
-        network.add_dynamic_quantize(tensor, 1, 16, trt.fp4, trt.fp8)
     assert not hasattr(network, "add_nothing") and not hasattr(network, "assertion")
 
 

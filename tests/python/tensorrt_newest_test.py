@@ -109,8 +109,6 @@ def test_mistakes_about_experts():
     layer = network.add_moe(x, chosen, scores)
     with checks.raises(TypeError):
         layer.set_gated_weights(1, 2, 3, trt.MoEActType.SILU)
-    with checks.raises(PolygraphyException, "type of the hidden states"):
-        layer.set_quantization_static(scores, trt.DataType.FP8)
     network.mark_output(layer.get_output(0))
     assert plan_of(network) is None and "set_gated_weights" in errors()[0]
 
@@ -212,4 +210,5 @@ def test_names_that_only_a_card_gives_a_meaning():
     assert trt.PluginArgDataType.INT32.value == 2 and int(trt.EngineInvalidityDiagnostics.CUDA_ERROR) == 64
 
 
-checks.run_all(globals())
+if __name__ == "__main__":
+    checks.run_all(globals())

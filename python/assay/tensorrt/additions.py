@@ -6,8 +6,8 @@ from assay.tensorrt.enums import (QuickPluginCreationRequest, ActivationType, At
                                   CumulativeOperation, DataType, ElementWiseOperation, FillOperation, GatherMode,
                                   KVCacheMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode, ScatterMode,
                                   TopKOperation, UnaryOperation)
-from assay.tensorrt.layers.arithmetic import (IActivationLayer, IDequantizeLayer, IElementWiseLayer,
-                                              IParametricReLULayer, IQuantizeLayer, IScaleLayer, ISelectLayer,
+from assay.tensorrt.layers.arithmetic import (IActivationLayer, IElementWiseLayer,
+                                              IParametricReLULayer, IScaleLayer, ISelectLayer,
                                               IUnaryLayer)
 from assay.tensorrt.layers.boundaries import IIfConditional, ILoop
 from assay.tensorrt.layers.movement import (ICastLayer, IConcatenationLayer, IIdentityLayer, IPaddingLayer,
@@ -15,7 +15,8 @@ from assay.tensorrt.layers.movement import (ICastLayer, IConcatenationLayer, IId
                                             IUnsqueezeLayer)
 from assay.tensorrt.layers.collective import IDistCollectiveLayer
 from assay.tensorrt.layers.experts import IMoELayer
-from assay.tensorrt.layers.named import IAssertionLayer, IDynamicQuantizeLayer
+from assay.tensorrt.layers.named import IAssertionLayer
+from assay.tensorrt.layers.quantisers import IDequantizeLayer, IDynamicQuantizeLayer, IQuantizeLayer
 from assay.tensorrt.layers.places import (IConstantLayer, IFillLayer, IGatherLayer, IGridSampleLayer, INMSLayer,
                                           INonZeroLayer, IOneHotLayer, IResizeLayer, IScatterLayer)
 from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
@@ -123,16 +124,14 @@ class Additions:
     @checked
     def add_dynamic_quantize(self, input: ITensor, axis: int, block_size: int, output_type: DataType,
                              scale_type: DataType) -> IDynamicQuantizeLayer:
-        """Refused."""
-        raise _refused("add_dynamic_quantize", "scales of blocks are not made in a run; use add_quantize() with scales that "
-                                               "are known")
+        """Numbers of a small type, and the scales of their blocks along an axis."""
+        return self._add(IDynamicQuantizeLayer, input, axis, block_size, (), output_type, scale_type)
 
     @checked
     def add_dynamic_quantize_v2(self, input: ITensor, block_shape: Shape, output_type: DataType,
                                 scale_type: DataType) -> IDynamicQuantizeLayer:
-        """Refused."""
-        raise _refused("add_dynamic_quantize_v2", "scales of blocks are not made in a run; use add_quantize() with scales "
-                                                  "that are known")
+        """Likewise, by the size of a block for each axis."""
+        return self._add(IDynamicQuantizeLayer, input, -1, -1, block_shape, output_type, scale_type)
 
     @checked
     def add_einsum(self, inputs: Tensors, equation: str) -> IEinsumLayer:

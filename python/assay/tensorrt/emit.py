@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from assay.exception import PolygraphyException
 from assay.graphsurgeon.ir.graph import Graph
 from assay.graphsurgeon.ir.node import Node
 from assay.graphsurgeon.ir.tensor import Constant, Variable
@@ -29,8 +30,7 @@ class Emitter:
 
         network = self.network
         parsed = network._parsed
-        opset = OPSET if parsed is None else parsed.opset
-        self.opset = opset
+        opset = self.opset = self._opset(OPSET, parsed)
         self.orders = orders or {}
         inputs = [self._input(each) for each in network._inputs]
         for each in outputs:
@@ -45,6 +45,14 @@ class Emitter:
                 made.dtype = tensor._dtype.onnx_number
         graph._weights, graph._plugins = self.weights, self.plugins
         return graph.toposort() if network._constructs else graph
+
+    def _opset(self, usual, parsed):
+        """The version of ONNX's operators: that of a parsed model, or the usual one, or what layers need."""
+        least = max((each._least_opset() for each in self.layers), default=0)
+        if parsed is not None and parsed.opset < least:
+            raise PolygraphyException(f"layers need version {least} of ONNX's operators, and the parsed model has {parsed.opset}: "
+                                      "`assay surgeon sanitize --opset` converts it")
+        return max(usual, least) if parsed is None else parsed.opset
 
     def _input(self, tensor):
         """An input of the graph: what the layers read, or what becomes that."""

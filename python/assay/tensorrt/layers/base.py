@@ -40,6 +40,10 @@ class ILayer:
     def __hash__(self):
         return id(self.__dict__)
 
+    def _least_opset(self):
+        """The version of ONNX's operators that its nodes need."""
+        return 0
+
     def _seen(self):
         """The layer as its network gives it."""
         if type(self.__dict__.get("_view")) is not ILayer:

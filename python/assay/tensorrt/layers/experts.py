@@ -8,6 +8,7 @@ from assay.tensorrt.arguments import Setting, Shape, checked
 from assay.tensorrt.dims import Dims
 from assay.tensorrt.enums import DataType, LayerType
 from assay.tensorrt.layers.base import ILayer
+from assay.tensorrt.layers.quantisers import OPSET
 from assay.tensorrt.tensor import ITensor
 
 
@@ -38,6 +39,7 @@ class IMoELayer(ILayer):
         self.activation_type, self.quantization_to_type = enums.MoEActType.NONE, DataType.FLOAT
         self.quantization_block_shape, self.dyn_q_output_scale_type = Dims(), DataType.FP8
         self.swiglu_param_limit, self.swiglu_param_alpha, self.swiglu_param_beta = math.inf, 1.0, 0.0
+        self._is_quantised = False
 
     @checked
     def set_gated_weights(self, fc_gate_weights: ITensor, fc_up_weights: ITensor, fc_down_weights: ITensor,
@@ -56,11 +58,19 @@ class IMoELayer(ILayer):
         """The gate's: `min(g, limit) * sigmoid(alpha * min(g, limit)) * (clip(u, -limit, limit) + beta)`."""
         self.swiglu_param_limit, self.swiglu_param_alpha, self.swiglu_param_beta = limit, alpha, beta
 
-    def set_quantization_static(self, *args, **kwargs):
-        """Refused."""
-        raise PolygraphyException(f"`{self.name}`: experts compute in the type of the hidden states here")
+    @checked
+    def set_quantization_static(self, fc_down_activation_scale: ITensor, data_type: DataType) -> None:
+        """What the last product reads is rounded to a small type by this scale; FP8, as in TensorRT."""
+        self._set_inputs(9, (fc_down_activation_scale,))
+        self.quantization_to_type = data_type
+        self._is_quantised = True
 
-    set_quantization_dynamic_dbl_q = set_quantization_static
+    def set_quantization_dynamic_dbl_q(self, *args, **kwargs):
+        """Refused."""
+        raise PolygraphyException(f"`{self.name}`: scales of blocks that are made in a run are not there, nor in TensorRT 11")
+
+    def _least_opset(self):
+        return OPSET if self._is_quantised else 0
 
     def _set_inputs(self, first, tensors):
         for i, tensor in enumerate(tensors):
@@ -71,10 +81,12 @@ class IMoELayer(ILayer):
         if len(weights) < 3 or self.activation_type != enums.MoEActType.SILU:
             raise PolygraphyException(f"`{self.name}`: set_gated_weights() gives the experts their weights, with MoEActType.SILU")
         gate, up, down = weights[:3]
-        biases = weights[3:6] if len(weights) > 3 else [None] * 3
+        biases = (weights[3:6] + [None] * 3)[:3]
         token = self._with_axes(emitter, hidden, 2, 3)
         inner = self._gated(emitter, self._product(emitter, token, chosen, gate, biases[0]),
                             self._product(emitter, token, chosen, up, biases[1]))
+        if self._is_quantised:
+            inner = self._rounded(emitter, inner, self._inputs[9])
         made = self._product(emitter, inner, chosen, down, biases[2])
         weighed = emitter.node(self, "Mul", [made, self._with_axes(emitter, scores, 3, 4)])
         emitter.node(self, "ReduceSum", [weighed, emitter.constant([2, 3])], self._outputs, keepdims=0)
@@ -89,6 +101,13 @@ class IMoELayer(ILayer):
             return result
         own = self._with_axes(emitter, emitter.node(self, "Gather", [bias, chosen], axis=0), 3)
         return emitter.node(self, "Add", [result, own])
+
+    def _rounded(self, emitter, value, scale):
+        if self.quantization_to_type != DataType.FP8:
+            raise PolygraphyException(f"`{self.name}`: {self.quantization_to_type.name} between its products; FP8 is there")
+        scale = emitter.node(self, "Reshape", [scale, emitter.constant([])])
+        codes = emitter.node(self, "QuantizeLinear", [value, scale], output_dtype=DataType.FP8.onnx_number)
+        return emitter.node(self, "DequantizeLinear", [codes, scale])
 
     def _gated(self, emitter, gate, up):
         if self.swiglu_param_limit != math.inf:

@@ -1,7 +1,7 @@
 """Layers that have their names and attributes here, and cannot be added: networks refuse them with the reason."""
 
-from assay.tensorrt.arguments import Setting, Shape
-from assay.tensorrt.enums import DataType, LayerType
+from assay.tensorrt.arguments import Setting
+from assay.tensorrt.enums import LayerType
 from assay.tensorrt.layers.base import ILayer
 
 
@@ -11,18 +11,6 @@ class IAssertionLayer(ILayer):
     _TYPE, _WORD = LayerType.ASSERTION, "Assertion"
 
     message = Setting(str, "What is said where it does not hold.")
-
-
-class IDynamicQuantizeLayer(ILayer):
-    """Integers by scales that are made in a run."""
-
-    _TYPE, _WORD = LayerType.DYNAMIC_QUANTIZE, "DynamicQuantize"
-
-    axis = Setting(int, "The axis of blocks.")
-    block_size = Setting(int, "How many elements have a scale.")
-    block_shape = Setting(Shape, "Likewise, for each axis.")
-    to_type = Setting(DataType, "The type of the output.")
-    scale_type = Setting(DataType, "The type of the scales.")
 
 
 class IAttentionBoundaryLayer(ILayer):

@@ -322,7 +322,8 @@ class IGridSampleLayer(SimpleLayer):
     """Elements at the places of a grid."""
 
     _TYPE, _WORD, _OP = LayerType.GRID_SAMPLE, "GridSample", "GridSample"
-    _MODES = {"NEAREST": "nearest", "LINEAR": "bilinear", "CUBIC": "bicubic"}
+    _MODES = {"NEAREST": "nearest", "LINEAR": "linear", "CUBIC": "cubic"}
+    _OLDER = {"LINEAR": "bilinear", "CUBIC": "bicubic"}  # before version 20
     _PADDING = {"FILL": "zeros", "CLAMP": "border", "REFLECT": "reflection"}
 
     interpolation_mode = Setting(enums.InterpolationMode, "What is taken between elements.")
@@ -335,6 +336,8 @@ class IGridSampleLayer(SimpleLayer):
         self.align_corners = False
         self.sample_mode = enums.SampleMode.FILL
 
-    def _attrs(self):
-        return {"mode": self._MODES[self.interpolation_mode.name], "align_corners": int(self.align_corners),
-                "padding_mode": self._PADDING[self.sample_mode.name]}
+    def _emit(self, emitter):
+        name = self.interpolation_mode.name
+        mode = self._OLDER.get(name, "nearest") if emitter.opset < 20 else self._MODES[name]
+        emitter.node(self, self._OP, self._inputs, self._outputs, mode=mode, align_corners=int(self.align_corners),
+                     padding_mode=self._PADDING[self.sample_mode.name])
