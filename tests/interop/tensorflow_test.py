@@ -10,7 +10,7 @@ import numpy as np
 import onnx
 from in_folder import InFolder, run
 from onnx import TensorProto, helper, numpy_helper
-from tensorflow_files import WEIGHTS, frozen_graph, function, saved_model, tflite, variables_index
+from tensorflow_files import WEIGHTS, Lite, frozen_graph, function, saved_model, tflite, variables_index
 
 ASSAY = os.environ["ASSAY"]
 
@@ -78,6 +78,20 @@ class TensorFlow(InFolder):
         out = self.path / "out.npz"
         run(ASSAY, "run", path, "--openvino", "--load-inputs", self.path / "given.npz", "--save-outputs", out)
         return dict(np.load(out))
+
+    def test_inputs_that_openvino_knows_by_another_name(self):
+        """A quantiser right behind an input: OpenVINO has one tensor of the two, and tells the first of their names."""
+        file = Lite()
+        x, codes, y = file.tensor("x", (1, 4)), file.tensor("a", (1, 4), "int8", 0.05, 3), file.tensor("y", (1, 4))
+        file.add(114, [x], [codes])
+        file.add(6, [codes], [y])
+        path, given = self.write("quantiser.tflite", file.finish([x], [y])), np.array([[0.11, -0.49, 2, 30]], np.float32)
+        expected = (np.clip(np.rint(given / 0.05) + 3, -128, 127) - 3) * 0.05
+        np.savez(self.path / "given.npz", x=given)
+        run(ASSAY, "run", path, "--openvino", "--load-inputs", self.path / "given.npz", "--save-outputs", self.path / "out.npz")
+        found, = np.load(self.path / "out.npz").values()
+        np.testing.assert_allclose(found, expected, atol=1e-6)
+        run(ASSAY, "run", path, "--ref", "--openvino", "--load-inputs", self.path / "given.npz")
 
     def test_others_refuse(self):
         self.write_all()

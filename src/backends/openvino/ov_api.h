@@ -99,6 +99,7 @@ struct Api {
   Status (*ov_compiled_model_input_by_index)(const CompiledModel*, size_t, Port**);
   Status (*ov_compiled_model_outputs_size)(const CompiledModel*, size_t*);
   Status (*ov_compiled_model_output_by_index)(const CompiledModel*, size_t, Port**);
+  Status (*ov_compiled_model_input_by_name)(const CompiledModel*, const char*, Port**);
   Status (*ov_compiled_model_output_by_name)(const CompiledModel*, const char*, Port**);
   Status (*ov_port_get_any_name)(const Port*, char**);
   Status (*ov_port_get_element_type)(const Port*, ElementType*);

@@ -65,10 +65,11 @@ size_t place_of(const std::vector<exec::Port>& ports, std::string_view name) {
   return static_cast<size_t>(found - ports.begin());
 }
 
-// An output may have several names, of which the signature has one.
-std::string name_of_output(const Library& library, const CompiledModel& compiled, const std::string& name) {
+// An input or output may have several names, of which the library tells one.
+template <typename Find>
+std::string told_name(const Library& library, const CompiledModel& compiled, const std::string& name, Find find) {
   Port* made = nullptr;
-  if (library.api().ov_compiled_model_output_by_name(&compiled, name.c_str(), &made) != 0) return name;
+  if (find(&compiled, name.c_str(), &made) != 0) return name;
   const Owned<Port> port(made, library.api().ov_output_const_port_free);
   return any_name(library, *port);
 }
@@ -107,7 +108,8 @@ class FileExecution final : public exec::Execution {
   }
 
   tensor::Datum result(const std::string& name) const {
-    const size_t place = place_of(signature_.outputs, name_of_output(library_, compiled_, name));
+    const size_t place =
+        place_of(signature_.outputs, told_name(library_, compiled_, name, api_.ov_compiled_model_output_by_name));
     OvTensor* made = nullptr;
     library_.check(api_.ov_infer_request_get_output_tensor_by_index(request_.get(), place, &made));
     const Owned<OvTensor> tensor(made, api_.ov_tensor_free);
@@ -125,13 +127,19 @@ class FileExecution final : public exec::Execution {
 
 class FileSession final : public exec::Session {
  public:
-  FileSession(const Library& library, Owned<CompiledModel> compiled)
+  // `inputs` are names that inputs should have, as far as the library knows them by these.
+  FileSession(const Library& library, Owned<CompiledModel> compiled, const std::vector<std::string>& inputs)
       : library_(library), compiled_(std::move(compiled)) {
     const Api& api = library_.api();
     signature_.inputs =
         file_ports(library_, *compiled_, api.ov_compiled_model_inputs_size, api.ov_compiled_model_input_by_index);
     signature_.outputs =
         file_ports(library_, *compiled_, api.ov_compiled_model_outputs_size, api.ov_compiled_model_output_by_index);
+    for (const std::string& name : inputs) {
+      const std::string told = told_name(library_, *compiled_, name, api.ov_compiled_model_input_by_name);
+      const auto port = std::ranges::find(signature_.inputs, told, &exec::Port::name);
+      if (port != signature_.inputs.end()) port->name = name;
+    }
   }
 
   const exec::Signature& signature() const override { return signature_; }
@@ -153,7 +161,8 @@ std::unique_ptr<exec::Session> make_file_session(const Library& library, const s
   const SignalGuard signal_guard;
   const FloatModeGuard float_guard;
   const ForeignCode code(kFileName);
-  return std::make_unique<FileSession>(library, compile_file(library, path, options));
+  return std::make_unique<FileSession>(library, compile_file(library, path, options),
+                                       options.settings.list("graph-inputs"));
 }
 
 }  // namespace assay::backends::ov

@@ -47,6 +47,7 @@ void Library::load_ports() {
   load(api_.ov_compiled_model_input_by_index, "ov_compiled_model_input_by_index");
   load(api_.ov_compiled_model_outputs_size, "ov_compiled_model_outputs_size");
   load(api_.ov_compiled_model_output_by_index, "ov_compiled_model_output_by_index");
+  load(api_.ov_compiled_model_input_by_name, "ov_compiled_model_input_by_name");
   load(api_.ov_compiled_model_output_by_name, "ov_compiled_model_output_by_name");
   load(api_.ov_port_get_any_name, "ov_port_get_any_name");
   load(api_.ov_port_get_element_type, "ov_port_get_element_type");

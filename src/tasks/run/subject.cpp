@@ -66,6 +66,16 @@ std::map<size_t, std::string> tensorflow_plans(const RunRequest& request) {
   return plans;
 }
 
+// Names of inputs as they are in the file, where nothing is chosen.
+std::vector<std::string> input_names(const std::string& path) {
+  const results::TensorFlowListing listing = tensorflow::read_model(path);
+  std::vector<std::string> names;
+  if (listing.kind == "TFLite" && !listing.graphs.empty()) {
+    for (const results::ValueInfo& input : listing.graphs.front().inputs) names.push_back(input.name);
+  }
+  return names;
+}
+
 // The choice among signatures and outputs, for those that read the model themselves.
 void set_choice(const ModelSource& model, exec::Settings& settings) {
   if (!model.signature.empty()) settings.set("signature", {model.signature});
@@ -93,6 +103,10 @@ void open_model(const RunRequest& request, RunSubject& subject, Observer& observ
   const bool is_tensorflow = is_tensorflow_model(request.model);
   subject.plans = is_tensorflow ? tensorflow_plans(request) : plans_of(request);
   if (is_tensorflow) set_choice(request.model, subject.session.settings);
+  const auto is_reader = [&](const auto& plan) { return request.backends[plan.first].starts_with(kTensorFlowReader); };
+  if (is_tensorflow && std::ranges::any_of(subject.plans, is_reader)) {
+    subject.session.settings.set("graph-inputs", input_names(request.model.path));
+  }
   const bool reads_itself =
       is_tensorflow ? request.save_onnx.empty() && request.outputs.is_empty() : is_foreign_engine(request);
   if (reads_itself && subject.plans.size() == request.backends.size()) return open_as_plan(request, subject, observer);
