@@ -222,7 +222,9 @@ class Side(InFolder):
     @unittest.skipUnless(HAS_TENSORFLOW, REASON)
     def test_bad_models(self):
         self.assertIn("no frozen graph", self.fails(2, "run", self.write("bad.pb", frozen()[:-40]), "--tf", "--python", PYTHON))
-        told = self.fails(2, "run", self.write("bad.tflite", lite()[:900]), "--tf", "--python", PYTHON)
+        told = self.fails(2, "run", self.write("short.tflite", lite()[:900]), "--tf", "--python", PYTHON)
+        self.assertIn("without a name", told)
+        told = self.fails(2, "run", self.write("bad.tflite", lite()[:100]), "--tf", "--python", PYTHON)
         self.assertIn("TFLite cannot load", told)
         self.assertTrue(all(line.startswith("[") for line in told.splitlines()), told)
         folder = saved(self.path / "saved")

@@ -1,5 +1,10 @@
 #include "tasks/run/stand_in.h"
 
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "base/error.h"
 #include "ir/edit.h"
 
 namespace assay::tasks {
@@ -16,9 +21,17 @@ ir::TypeId stand_in_type(ir::Model& model, ir::Edit& edit, const exec::Port& por
   return model.types().tensor(port.type->dtype, std::move(dims));
 }
 
+// Damaged files have such ports.
+void refuse_without_names(const std::vector<exec::Port>& ports, std::string_view what) {
+  if (std::ranges::any_of(ports, [](const exec::Port& port) { return port.name.empty(); }))
+    fail(ErrorCode::parse, "the model has an {} without a name", what);
+}
+
 }  // namespace
 
 ir::Model stand_in_model(const exec::Signature& signature) {
+  refuse_without_names(signature.inputs, "input");
+  refuse_without_names(signature.outputs, "output");
   constexpr int64_t kIrVersion = 8;
   ir::Model model;
   ir::Edit edit(model);
