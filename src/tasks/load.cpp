@@ -16,6 +16,7 @@
 #include "onnx/known_operators.h"
 #include "onnx/load.h"
 #include "ops/write_types.h"
+#include "tasks/edit.h"
 #include "tasks/network_script.h"
 #include "tensorflow/import/import.h"
 #include "tensorflow/read.h"
@@ -92,6 +93,13 @@ Diagnostics findings_of(const ir::Model& model) {
   return findings;
 }
 
+ir::Model with_opset(const ir::Model& model, int64_t version) {
+  SanitizeRequest request{.edit = {.model = {.path = "tensorflow", .model = &model}}};
+  set_opset(version, request.passes);
+  Observer silent;
+  return sanitize(request, silent).model;
+}
+
 // A model of TensorFlow, made of ONNX's operators.
 LoadedModel load_tensorflow(const ModelSource& source, Observer& observer) {
   observer.info("Loading model: " + printable(absolute_path(source.path).lexically_normal().string()));
@@ -99,6 +107,7 @@ LoadedModel load_tensorflow(const ModelSource& source, Observer& observer) {
   ir::Model model = tensorflow::import_model(
       source.path,
       {.signature = source.signature, .outputs = source.graph_outputs, .keeps_values = source.keeps_values});
+  if (source.opset != 0) model = with_opset(model, source.opset);
   observer.on_loaded(model, source.path);
   Diagnostics findings = findings_of(model);
   return {std::move(model), std::move(findings), loading.seconds()};

@@ -22,6 +22,7 @@ struct ModelSource {
   bool ignore_external_data = false;       // weights in other files are not read
   std::string signature;                   // of a SavedModel or a TFLite file; empty: the usual one
   std::vector<std::string> graph_outputs;  // of a graph of TensorFlow: the values that are to be its outputs
+  int64_t opset = 0;                       // of ai.onnx, for a model of TensorFlow; 0: as it is made
   bool keeps_values = false;               // of TensorFlow: each of its values is there, as it is there
   std::string python;                      // that runs a network script; empty: that of VIRTUAL_ENV or PATH
   bool is_given() const { return model != nullptr || !path.empty(); }
@@ -61,6 +62,7 @@ void infer_shapes(LoadedModel& loaded);
 
 // The reason for refusing options and models of others.
 inline constexpr std::string_view kNoEngineOption = "an option of TensorRT that the built-in engine does not have";
-inline constexpr std::string_view kNoTensorFlow = "TensorFlow models are not supported";
+inline constexpr std::string_view kNoTensorFlow =
+    "TensorFlow, and TensorRT inside of it, run models here as their defaults say";
 
 }  // namespace assay::tasks

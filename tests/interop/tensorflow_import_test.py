@@ -172,6 +172,20 @@ class Import(InFolder):
             run(ASSAY, "run", path, *sides)
             run(ASSAY, "check", "lint", path)
 
+    def test_versions_that_are_chosen(self):
+        x, path = normal(1, 9, 8, 3), self.write("net.pb", frozen())
+        expected = self.first(path, "--ref", {"x:0": x})
+        run(ASSAY, "run", path, "--ref", "--opset", "13", "--save-onnx", self.path / "saved.onnx")
+        run(ASSAY, "convert", path, "--opset", "11", "-o", self.path / "made.onnx")
+        for name, version in (("saved.onnx", 13), ("made.onnx", 11)):
+            model = onnx.load(self.path / name)
+            self.assertEqual([(each.domain, each.version) for each in model.opset_import], [("", version)])
+            onnx.checker.check_model(model)
+            np.testing.assert_allclose(self.first(self.path / name, "--onnxrt", {"x:0": x}), expected, rtol=1e-5, atol=1e-6)
+        self.assertIn("is not one of 7 to 28", self.failure("run", path, "--ref", "--opset", "3", "-q", status=2))
+        told = self.failure("run", self.path / "made.onnx", "--ref", "--opset", "13", "-q", status=3)
+        self.assertIn("it is about TensorFlow models", told)
+
     def test_channels_stay_first_between_layers(self):
         path = self.write("net.pb", frozen())
         run(ASSAY, "convert", path, "-o", self.path / "net.onnx")

@@ -532,7 +532,7 @@ def test_references_of_the_users_own():
 
 
 def test_models_of_other_frameworks():
-    with checks.raises(PolygraphyException, "TensorFlow models are not supported"):
+    with checks.raises(PolygraphyException, "models of TensorFlow are no objects here"):
         GraphFromFrozen("model.pb")()
     assert PytRunner(lambda: None, TensorMetadata(), [], name="p").name == "p"
 

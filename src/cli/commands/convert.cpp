@@ -31,6 +31,7 @@ std::vector<std::string> measuring_backends() { return {"onnxrt", "openvino"}; }
 tasks::ConvertRequest convert_request(const Arguments& arguments, const ConversionTarget& target) {
   tasks::ConvertRequest request;
   request.edit.model = model_source(arguments.value("model_file"), arguments);
+  read_opset(arguments, request.edit.model);
   request.edit.output = target.output;
   request.builds_plan = target.is_engine;
   if (target.is_engine && arguments.flag("--tensorrt")) request.builder = "tensorrt";
@@ -107,6 +108,7 @@ OptionGroup build_by_tensorrt_group() {
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(),     onnx_load_group(), shape_inference_group(),
                                   output_group(),  interface_group(), target_group(),    model_output_group()};
+  all[1].rows.push_back(opset_row());
   for (const Conversion& conversion : conversions()) {
     for (OptionGroup& group : conversion.groups()) all.push_back(std::move(group));
   }

@@ -180,6 +180,7 @@ int run_run(const Arguments& arguments, Environment& environment) {
 
 std::vector<OptionGroup> groups() {
   std::vector<OptionGroup> all = {logging_group(), model_group(), onnx_load_group(), backend_group(true)};
+  all[1].rows.push_back(opset_row());
   for (OptionGroup& group : backend_settings_groups()) all.push_back(std::move(group));
   for (OptionGroup& group :
        std::vector{shape_inference_group(), onnx_save_group(), output_group(), interface_group(), data_group(),

@@ -140,6 +140,7 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   request.backends = chosen_backends(arguments);
   if (as_peer) request.words = peer_words();
   request.model = model_source(arguments.value("model_file"), arguments);
+  read_opset(arguments, request.model);
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);

@@ -72,13 +72,13 @@ class BytesFromOnnx(BaseLoader):
 
 @mod.export(funcify=True)
 class OnnxFromTfGraph(BaseLoader):
-    """Refused: models of TensorFlow are not read here."""
+    """Refused: models of TensorFlow are no objects here."""
 
     def __init__(self, graph, opset=None, optimize=None) -> None:
         self._graph = graph
 
     def call_impl(self) -> None:
-        G_LOGGER.critical("TensorFlow models are not supported; convert them with tf2onnx")
+        G_LOGGER.critical("models of TensorFlow are no objects here: assay.load() and `assay convert` make ONNX models of their files")
 
 
 @mod.export(funcify=True)

@@ -11,7 +11,7 @@ if TYPE_CHECKING:  # made by export()
 
 def refuse() -> None:
     """Raises what there is to do instead."""
-    G_LOGGER.critical("TensorFlow models are not supported; convert them with tf2onnx")
+    G_LOGGER.critical("models of TensorFlow are no objects here: assay.load() and `assay convert` make ONNX models of their files")
 
 
 class _Refused(BaseLoader):

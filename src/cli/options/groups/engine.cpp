@@ -24,6 +24,7 @@ constexpr std::string_view kScript = "--gen-script";  // of `convert` alone
 constexpr std::string_view kUnfused = "--mark-unfused-tensors-as-debug-tensors";
 constexpr std::string_view kOnlyRunsTell = "runs tell the values between layers: `run --onnx-outputs mark all`";
 constexpr std::string_view kOnlyRunWrites = "only `run` writes scripts";
+constexpr std::string_view kOpset = "--opset";
 constexpr std::string_view kOtherOpset = "it is about TensorFlow models; `surgeon sanitize` has an option for ONNX";
 constexpr std::string_view kOthersCalibrate = "only `convert --int8`, `run --int8` and `bench --int8` calibrate";
 
@@ -40,7 +41,7 @@ const std::vector<AbsentOption>& absent_options() {
       {{"--save-tensorboard"}, Arity::one, kNoTensorFlow},
       {{"--save-timeline"}, Arity::one, kNoTensorFlow},
       {{"--gpu-memory-fraction"}, Arity::one, kNoTensorFlow},
-      {{"--opset"}, Arity::one, kOtherOpset},
+      {{kOpset}, Arity::one, kOtherOpset},
       {{"--minimum-segment-size"}, Arity::one, kNoTensorFlow},
       {{"--quantile"}, Arity::one, kOthersCalibrate},
       {{"--regression-cutoff"}, Arity::one, kOthersCalibrate},
@@ -142,7 +143,7 @@ OptionGroup engine_run_group() {
   OptionGroup group = engine_debug_group();
   std::erase_if(group.rows, [](const OptionRow& row) {
     const std::string_view name = canonical_name(row);
-    return is_calibration(name) || name == "--weights" || name == kUnfused;
+    return is_calibration(name) || name == "--weights" || name == kUnfused || name == kOpset;
   });
   // Values inside of layers are told as absent, so what is left are those between them.
   group.spellings.push_back({.option = kUnfused, .words = {"--onnx-outputs", "mark", "all"}});
@@ -156,6 +157,20 @@ OptionGroup engine_convert_group() {
   group.rows.push_back(refused({kScript}, Arity::one));
   group.rows.push_back(refused({kUnfused}, Arity::flag));
   return group;
+}
+
+OptionRow opset_row() {
+  return {.names = {kOpset},
+          .metavar = "N",
+          .help =
+              "the version of ai.onnx that a model of TensorFlow becomes; default: 20, or 21 for codes of 16 and 4 "
+              "bits"};
+}
+
+void read_opset(const Arguments& arguments, tasks::ModelSource& model) {
+  if (!arguments.has(kOpset)) return;
+  if (!tasks::is_tensorflow_model(model)) fail(ErrorCode::unsupported, "`{}`: {}", kOpset, kOtherOpset);
+  model.opset = static_cast<int64_t>(parse_count(kOpset, arguments.value(kOpset)));
 }
 
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments) {

@@ -24,6 +24,11 @@ OptionGroup engine_run_group();
 // `engine_run_group` without options that also apply to a conversion to ONNX.
 OptionGroup engine_convert_group();
 
+// `--opset` where models of TensorFlow become ONNX models: its row, and its value. Error (unsupported) for other
+// models.
+OptionRow opset_row();
+void read_opset(const Arguments& arguments, tasks::ModelSource& model);
+
 // Error (unsupported) if an option of the group was given.
 void refuse_absent_options(const OptionGroup& group, const Arguments& arguments);
 
