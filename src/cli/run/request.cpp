@@ -131,6 +131,19 @@ std::vector<std::string> notes_about(const Arguments& arguments, const tasks::Ru
   return notes;
 }
 
+bool has_engine(const tasks::RunRequest& request) { return std::ranges::any_of(request.backends, tasks::has_plans); }
+
+// Settings of the engine, where it runs.
+void read_engine(const Arguments& arguments, tasks::RunRequest& request) {
+  const std::optional<tasks::EngineIntegers> integers = engine_integers(arguments);
+  if (has_engine(request)) {
+    read_config_script(arguments, request.model.path, request.session);
+    request.integers = integers;
+  } else if (arguments.has("--trt-config-script")) {
+    fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
+  }
+}
+
 }  // namespace
 
 RunWords parse_run(const Arguments& arguments, bool as_peer) {
@@ -144,20 +157,13 @@ RunWords parse_run(const Arguments& arguments, bool as_peer) {
   request.plans = chosen_plans(arguments);
   if (request.model.path.empty() && request.plans.size() == 1) request.model.path = request.plans.begin()->second;
   request.session = session_options(arguments);
-  const bool has_engine = std::ranges::any_of(request.backends, tasks::has_plans);
-  if (has_engine) {
-    read_config_script(arguments, request.model.path, request.session);
-  } else if (arguments.has("--trt-config-script")) {
-    fail(ErrorCode::usage, "--trt-config-script: the engine does not run");
-  }
-  const std::optional<tasks::EngineIntegers> integers = engine_integers(arguments);
-  if (has_engine) request.integers = integers;
+  read_engine(arguments, request);
   request.compare = compare_options(arguments, words.notes);
   request.leaves_out_unpaired = as_peer && !arguments.flag("--strict-outputs");
   if (as_peer && !arguments.has("--match-by")) request.compare.match_by = compare::MatchBy::order;
   read_post_processing(arguments, request);
   request.outputs = parse_outputs(arguments);
-  if (has_engine) request.outputs.debugged = arguments.values("--mark-debug");
+  if (has_engine(request)) request.outputs.debugged = arguments.values("--mark-debug");
   request.interface_types = parse_interface_types(arguments);
   request.warm_up = parse_count("--warm-up", arguments.value("--warm-up"), 0);
   request.is_sequential = arguments.flag("--sequential-runners");
