@@ -2,6 +2,7 @@
 
 import assay.tensorrt as trt
 import checks
+import ml_dtypes
 import numpy as np
 from assay.exception import PolygraphyException
 from onnx import helper
@@ -43,13 +44,79 @@ def test_attention_with_masks():
     taken = np.random.RandomState(3).uniform(size=(1, 1, 5, 7)) < 0.6
     taken[..., 0] = True
     check(masked, attention(*given, np.where(taken, 0, -np.inf)), *given, taken)
-    _, network, tensors = start(*given)
-    with checks.raises(PolygraphyException, "not quantised"):
-        network.add_attention(*tensors, SOFTMAX, False).normalization_quantize_scale = tensors[0]
     with checks.raises(PolygraphyException, "4 heads of queries do not share 3 heads"):
         computed(lambda n, *t: n.add_attention(*t, SOFTMAX, False), given[0], given[1][:, [0, 1, 2]], given[2])
     with checks.raises(PolygraphyException, "the key has the shape (2, 4)", "4 dims"):
         computed(lambda n, *t: n.add_attention(*t, SOFTMAX, False), given[0], floats(2, 4), given[2])
+
+
+def test_attention_of_padded_sequences():
+    given, lengths = (floats(2, 4, 5, 8), floats(2, 4, 7, 8), floats(2, 4, 7, 6)), np.array([3, 7], np.int32)
+
+    def draw(network, *tensors):
+        layer = network.add_attention(*tensors[:3], SOFTMAX, False)
+        layer.key_value_lengths = tensors[3]
+        assert layer.num_inputs == 7 and layer.key_value_lengths is tensors[3] and layer.mask is None
+        return layer
+
+    beyond = np.where(np.arange(7) < lengths[:, None, None, None], 0, -np.inf)
+    check(draw, attention(*given, beyond), *given, lengths)
+
+
+def test_attention_of_sequences_one_behind_the_other():
+    query, key, value = floats(9, 4, 8), floats(12, 2, 8), floats(12, 2, 6)
+    rows, columns = np.array([0, 3, 9], np.int32), np.array([0, 5, 12], np.int32)
+    for kind in trt.CausalMaskKind.__members__.values():
+        def draw(network, *tensors, kind=kind):
+            layer = network.add_attention_v2(*tensors[:3], SOFTMAX, kind)
+            layer.query_form = layer.key_value_form = trt.AttentionIOForm.PACKED_NHD
+            layer.query_lengths, layer.key_value_lengths = tensors[3:]
+            return layer
+
+        expected = np.zeros((9, 4, 6))
+        for i in range(2):
+            q, (k, v) = query[rows[i]:rows[i + 1]], (each[columns[i]:columns[i + 1]] for each in (key, value))
+            shift = len(k) - len(q) if kind.name == "LOWER_RIGHT" else 0
+            later = np.arange(len(k)) > np.arange(len(q))[:, None] + shift
+            bias = np.where(later & (kind.name != "NONE"), -np.inf, 0)
+            made = attention(*(each.swapaxes(0, 1)[None] for each in (q, k, v)), bias)
+            expected[rows[i]:rows[i + 1]] = made[0].swapaxes(0, 1)
+        check(draw, expected, query, key, value, rows, columns)
+
+
+def test_attention_that_is_rounded():
+    given = floats(2, 4, 5, 8), floats(2, 4, 7, 8), floats(2, 4, 7, 6)
+    for dtype, kind in ((trt.fp8, ml_dtypes.float8_e4m3fn), (trt.int8, None)):
+        def draw(network, *tensors, dtype=dtype):
+            layer = network.add_attention(*tensors, SOFTMAX, False)
+            layer.normalization_quantize_scale = network.add_constant((), np.array(0.01, np.float32)).get_output(0)
+            layer.normalization_quantize_to_type = trt.float16
+            assert layer.normalization_quantize_to_type == trt.float32, "neither FP8 nor INT8"
+            layer.normalization_quantize_to_type = dtype
+            assert layer.num_inputs == 5 and layer.normalization_quantize_to_type == dtype
+            return layer
+
+        products = given[0] @ given[1].swapaxes(2, 3)
+        shares = np.exp(products - products.max(-1, keepdims=True))
+        shares = shares / shares.sum(-1, keepdims=True) / 0.01
+        shares = np.rint(shares) if kind is None else shares.astype(np.float32).astype(kind).astype(np.float32)
+        check(draw, shares * 0.01 @ given[2], *given, rtol=2e-2)
+
+
+def test_mistakes_about_attention():
+    given = floats(5, 4, 8), floats(7, 4, 8), floats(7, 4, 6)
+
+    def draw(network, *tensors, both):
+        layer = network.add_attention(*tensors, SOFTMAX, False)
+        layer.query_form = trt.AttentionIOForm.PACKED_NHD
+        if both:
+            layer.key_value_form = trt.AttentionIOForm.PACKED_NHD
+        return layer
+
+    with checks.raises(PolygraphyException, "one form of both"):
+        computed(lambda n, *t: draw(n, *t, both=False), *given)
+    with checks.raises(PolygraphyException, "need query_lengths"):
+        computed(lambda n, *t: draw(n, *t, both=True), *given)
 
 
 def rotated(x, cos, sin, places=None, **attributes):

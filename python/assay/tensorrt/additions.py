@@ -6,6 +6,7 @@ from assay.tensorrt.enums import (QuickPluginCreationRequest, ActivationType, At
                                   CumulativeOperation, DataType, ElementWiseOperation, FillOperation, GatherMode,
                                   KVCacheMode, MatrixOperation, PoolingType, ReduceOperation, ScaleMode, ScatterMode,
                                   TopKOperation, UnaryOperation)
+from assay.tensorrt.layers.attention import IAttention
 from assay.tensorrt.layers.arithmetic import (IActivationLayer, IElementWiseLayer,
                                               IParametricReLULayer, IScaleLayer, ISelectLayer,
                                               IUnaryLayer)
@@ -23,7 +24,7 @@ from assay.tensorrt.layers.plugin import IPluginV2Layer, IPluginV3Layer
 from assay.tensorrt.layers.reduction import (ICumulativeLayer, IEinsumLayer, ILRNLayer, IMatrixMultiplyLayer,
                                              INormalizationLayer, IRaggedSoftMaxLayer, IReduceLayer, ISoftMaxLayer,
                                              ITopKLayer)
-from assay.tensorrt.layers.sequences import IAttention, IKVCacheUpdateLayer, IRotaryEmbeddingLayer
+from assay.tensorrt.layers.sequences import IKVCacheUpdateLayer, IRotaryEmbeddingLayer
 from assay.tensorrt.layers.slices import ISliceLayer
 from assay.tensorrt.layers.window import (IConvolutionLayer, IDeconvolutionLayer, IFullyConnectedLayer, IPoolingLayer)
 from assay.tensorrt.logger import report
