@@ -4,19 +4,23 @@ import json
 
 SHAPES = ["streams:64x32/1", "streams:64x64/4", "turns:128x64/1", "turns:128x192/1", "turns:128x256/1", "apart:128x128/1",
           "apart:64x256/1", "pairs:128x256/1", "pairs-apart:128x128/1"]
+# Channels, pixels of a side, kernel, stride and columns, and shapes for them.
+SEPARABLE = [((64, 15, 3, 1, 40), ["16x48/1", "32x48/1", "64x48/1", "16x32/2", "32x16/4", "apart"]),
+             ((72, 14, 5, 2, 96), ["16x96/1", "64x96/1", "32x48/2", "16x32/4", "64x16/8", "apart"])]
 TYPES = {"float16": 10, "bfloat16": 16}
 HEADER = '<ir_version: 10, opset_import: ["" : 22]>\n'
 
 
-def weights(kind, *dims):
-    """Initializers and nodes that make w, which is a constant once they are folded."""
+def weights(kind, *dims, name="w"):
+    """Initializers and nodes that make a constant, once they are folded."""
     count = 1
     for dim in dims:
         count *= dim
-    return (f"int64 zero = {{0}}, int64 one = {{1}}, int64 count = {{{count}}}, int64[{len(dims)}] dims = "
-            f"{{{','.join(map(str, dims))}}}, float small = {{0.03}}",
-            "i = Range(zero, count, one) f = Cast<to = 1>(i) s = Sin(f) t = Mul(s, small) "
-            f"h = Cast<to = {TYPES[kind]}>(t) w = Reshape(h, dims) ")
+    of = f"_{name}"
+    return (f"int64 zero{of} = {{0}}, int64 one{of} = {{1}}, int64 count{of} = {{{count}}}, int64[{len(dims)}] dims{of} = "
+            f"{{{','.join(map(str, dims))}}}, float small{of} = {{0.03}}",
+            f"i{of} = Range(zero{of}, count{of}, one{of}) f{of} = Cast<to = 1>(i{of}) s{of} = Sin(f{of}) "
+            f"t{of} = Mul(s{of}, small{of}) h{of} = Cast<to = {TYPES[kind]}>(t{of}) {name} = Reshape(h{of}, dims{of}) ")
 
 
 def products(kind, rows, columns, depth):
@@ -34,11 +38,26 @@ def convolution(kind, batch, size):
                    "c = Conv<pads = [1,1,1,1]>(x, w) z = Relu(c) }")
 
 
+def separable(kind, channels, size, kernel, stride, columns):
+    """A depthwise convolution and the one of single pixels behind it, which adds a residual."""
+    windows, first = weights(kind, channels, 1, kernel, kernel)
+    pixels, second = weights(kind, columns, channels, 1, 1, name="v")
+    half, out = kernel // 2, (size - 1) // stride + 1
+    return (f"g ({kind}[2,{channels},{size},{size}] x, {kind}[2,{columns},{out},{out}] r) => "
+            f"({kind}[2,{columns},{out},{out}] z) <{windows}, {pixels}> {{ {first} {second} "
+            f"c = Conv<group = {channels}, pads = [{half},{half},{half},{half}], strides = [{stride},{stride}]>(x, w) "
+            "d = HardSwish(c) p = Conv(d, v) z = Add(p, r) }")
+
+
 def tiles(run, each, build, folder, size=1000):
     """Products and convolutions in each shape; a size of so many rows."""
     folder.mkdir(parents=True, exist_ok=True)
     work = []
     for kind in TYPES:
+        for number, (sizes, shapes) in enumerate(SEPARABLE):
+            path = folder / f"{kind}_separable_{number}.onnxtxt"
+            path.write_text(HEADER + separable(kind, *sizes))
+            work += [(path, "conv.separable", shape) for shape in shapes]
         texts = [*products(kind, size, 264, 328), *convolution(kind, 3, max(8, int((size / 3) ** 0.5)))]
         for number, (family, text) in enumerate(texts):
             path = folder / f"{kind}_{number}.onnxtxt"

@@ -123,6 +123,24 @@ def test_a_plan_runs_in_another_process():
     assert "H2D Latency" in text, text
 
 
+def test_two_convolutions_are_one_layer_in_plans_and_profiles():
+    parsed = onnx.parser.parse_model("""<ir_version: 8, opset_import: ["" : 17]>
+      g (float16[1,16,9,9] x) => (float16[1,24,5,5] z) {
+      d = Conv<group = 16, pads = [1,1,1,1], strides = [2,2]>(x, w) y = Relu(d) z = Conv(y, v) }""")
+    for name, dims in {"w": (16, 1, 3, 3), "v": (24, 16, 1, 1)}.items():
+        values = np.random.default_rng(dims[0]).normal(size=dims).astype(np.float16)
+        parsed.graph.initializer.append(onnx.numpy_helper.from_array(values, name))
+    onnx.save(parsed, "pair.onnx")
+    text = assay("run", "pair.onnx", "--device", "cuda", "--engine", "--ref", "--strict", "--tolerance", "auto",
+                 "--save-outputs", "pair.json")
+    assert "PASSED" in text, text
+    assert re.search(r"d \+ y \+ z \[conv.separable", assay("profile", "pair.onnx", "--device", "cuda", "--iterations", "2"))
+    assay("convert", "pair.onnx", "-o", "pair.plan", "--device", "cuda", "--strict")
+    text = assay("run", "pair.plan", "--engine", "--device", "cuda", "--load-outputs", "pair.json", "--tolerance", "auto")
+    assert "PASSED" in text, text
+    assert "Conv+Relu+Conv" in assay("inspect", "model", "pair.plan", "--show", "layers")
+
+
 def test_the_kernels_of_a_plan_run_if_this_user_built_it():
     own = {"XDG_CONFIG_HOME": os.path.abspath("own")}
     assay("convert", saved_model(), "-o", "net.plan", "--device", "cuda", changed=own)

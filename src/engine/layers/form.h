@@ -13,6 +13,7 @@
 #include "engine/layers/recurrence.h"
 #include "engine/layers/reduction.h"
 #include "engine/layers/resize.h"
+#include "engine/layers/separable.h"
 #include "engine/layers/spelled_attention.h"
 #include "engine/layers/spelled_rotary.h"
 
@@ -22,9 +23,9 @@ namespace assay::engine {
 // all implementations. monostate:
 // implementations read the operator itself.
 struct Form {
-  std::variant<std::monostate, ConvolutionForm, SpelledAttention, QuantizedAttention, GroupQuery, ProductForm,
-               CompressedForm, PoolForm, ResizeForm, NormForm, SoftmaxForm, ChannelNormForm, SpelledRotary, Recurrence,
-               Chain, Reduction, PlacesForm>
+  std::variant<std::monostate, SeparableForm, ConvolutionForm, SpelledAttention, QuantizedAttention, GroupQuery,
+               ProductForm, CompressedForm, PoolForm, ResizeForm, NormForm, SoftmaxForm, ChannelNormForm, SpelledRotary,
+               Recurrence, Chain, Reduction, PlacesForm>
       kind;
 };
 

@@ -20,6 +20,7 @@
 #include "engine/lowering/collectives_of_halves.h"
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/join_chains.h"
+#include "engine/lowering/join_depthwise.h"
 #include "engine/lowering/lower.h"
 #include "engine/lowering/quantized_groups.h"
 #include "schema/imports.h"
@@ -57,6 +58,7 @@ class LayerFormer {
       groups_.push_back(grown_from(std::move(seed)));
     }
     join_chains(model_, inference_, rules_.most_chain_values, groups_);
+    join_depthwise(model_, inference_, rules_, groups_);
     append_reductions(model_, inference_, groups_, rules_, [this](ValueId v) { return constant(v); });
     for (const std::vector<NodeId>& group : groups_) {
       if (group.size() < 2) continue;

@@ -26,6 +26,8 @@ class CardDevice final : public Device {
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
     rules_.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16};
     rules_.computes_tf32 = true;
+    constexpr int64_t kResultsOfProcessor = 8192;
+    rules_.most_depthwise = card_->multiprocessors() * kResultsOfProcessor;
     rules_.few_filters = std::numeric_limits<int64_t>::max();
     rules_.most_sum_bytes = static_cast<int64_t>(Exchange::kMostPushed);
   }

@@ -24,8 +24,9 @@ class ElementSite {
   void use_rows(int64_t columns) { columns_ = columns; }
   // Lets operands that differ from row to row wait in slots of shared memory, packs of 16 bytes.
   void use_slots() { uses_slots_ = true; }
-  // Lets texts compute two neighbours at once, of packs that are moved as before. Only if can_pair(columns).
-  void use_pairs() { computed_ = 2; }
+  // Lets texts compute so many neighbours at once, apart from where packs of results are moved.
+  void compute_together(int64_t neighbours) { computed_ = neighbours; }
+  int64_t neighbours() const { return computed_ == 0 ? pack_ : computed_; }
   // True if packs are of 16-bit elements, and all operands are known by the column alone.
   bool can_pair(int64_t columns) const;
   size_t slots() const;  // of a pack of results
@@ -44,8 +45,8 @@ class ElementSite {
   std::string loads() const { return loads(false); }
   std::string raw_loads() const { return loads(true); }
   std::string fetches() const;
-  // Members of a struct for what `raw_loads` reads, and, but for sites that use slots or pairs, the offset of the
-  // result; its initializer, and references into `from`, and into `slots`.
+  // Members of a struct for what `raw_loads` reads, and, but for sites that use slots or compute apart, the offset of
+  // the result; its initializer, and references into `from`, and into `slots`.
   std::string members() const;
   std::string members_list() const;
   std::string references(std::string_view from) const;
@@ -61,7 +62,6 @@ class ElementSite {
  private:
   int64_t find_pack(int64_t most) const;
   bool can_pack(int64_t pack) const;
-  int64_t neighbours() const { return computed_ == 0 ? pack_ : computed_; }
   bool is_packed(size_t operand) const { return pack_ > 1 && strides_[operand].back() != 0; }
   std::string narrowed() const;  // `made` as the result's element
   bool is_plain() const { return extents_.size() == 2 && extents_[1] == columns_; }

@@ -41,6 +41,15 @@ std::string halves_text(const ElementSite& site, std::string_view plain, std::st
          site.results(fmt::format("    const {} plain = products.e[i];\n", plain)) + "}\n";
 }
 
+// `finished`, which computes neighbours and writes none.
+std::string finished_text(const ElementSite& site) {
+  return fmt::format(
+             "DEVICE Pack<{0}, {1}> finished(const Params& p, const Pack<float, {1}>& products, const Operands& "
+             "operands) {{\n",
+             site.result_type(), site.neighbours()) +
+         site.references("operands") + site.computed("    const float plain = products.e[i];\n") + "  return out;\n}\n";
+}
+
 }  // namespace
 
 std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias) {
@@ -84,6 +93,13 @@ std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t column
          halves_text(site, "float", ", int row, int column", ", const unsigned char* slots");
 }
 
+std::string apart_text(ElementSite site, Launch& launch, int64_t columns) {
+  site.use_rows(columns);
+  site.compute_together(site.pack());
+  site.add_to(launch);
+  return "namespace apart {\n" + operands_text(site) + finished_text(site) + "}\n";
+}
+
 std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns) {
   site.use_rows(columns);
   site.add_to(launch);
@@ -93,11 +109,8 @@ std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns
                                 "{{\n",
                                 site.pack(), site.result_type(), site.place()) +
                             site.result_offset() + site.store() + "}\n";
-  site.use_pairs();
-  return whole + operands_text(site) +
-         "DEVICE Pack<Result, 2> finished(const Params& p, const Pack<float, 2>& products, const Operands& operands) "
-         "{\n" +
-         site.references("operands") + site.computed("    const float plain = products.e[i];\n") + "  return out;\n}\n";
+  site.compute_together(2);
+  return whole + operands_text(site) + finished_text(site);
 }
 
 bool has_channels_last_order(const TensorDesc& out) {

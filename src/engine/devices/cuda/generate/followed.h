@@ -34,6 +34,9 @@ std::string slotted_finish_text(ElementSite site, Launch& launch, int64_t column
 // For sites that can pair and need no slots: `operands_of(p, row, column)` and `finished(p, given, operands)` make two
 // results of those of two neighbours, `write(p, row, column, results)` writes a pack.
 std::string paired_finish_text(ElementSite site, Launch& launch, int64_t columns);
+// For sites with packs of more than one: `apart::operands_of(p, row, column)` and `apart::finished(p, given,
+// operands)`, which makes a pack of results and writes none.
+std::string apart_text(ElementSite site, Launch& launch, int64_t columns);
 
 // True if the elements of a result lie in the order of pictures with channels last, perhaps with gaps.
 bool has_channels_last_order(const TensorDesc& out);

@@ -348,6 +348,13 @@ DEVICE void store_to_block(int block, float* at, const Pack<float, 2>& two) {
       "r"(block), "f"(two.e[0]), "f"(two.e[1])
       : "memory");
 }
+DEVICE void store_to_block(int block, uint32* at, const Pack<uint32, 4>& four) {
+  asm volatile(
+      "{\n\t.reg .b32 a;\n\tmapa.shared::cluster.u32 a, %0, %1;\n\tst.shared::cluster.v4.b32 [a], {%2, %3, %4, %5};\n\t}" ::"r"(
+          shared_address(at)),
+      "r"(block), "r"(four.e[0]), "r"(four.e[1]), "r"(four.e[2]), "r"(four.e[3])
+      : "memory");
+}
 #endif
 // Neighbours at once where they lie so, which those of a view may not: one by one otherwise.
 template <typename T, int N>

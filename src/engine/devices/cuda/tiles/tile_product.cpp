@@ -89,7 +89,7 @@ class TileWriter {
 
   Launch products(Programs& programs) {
     Launch launch;
-    launch.threads = static_cast<unsigned>(32 * shape_.warp_rows * shape_.warp_columns * warp_depth());
+    launch.threads = static_cast<unsigned>(threads());
     launch.grid = {static_cast<unsigned>(grid()[0]), static_cast<unsigned>(grid()[1]),
                    static_cast<unsigned>(grid()[2] * shape_.splits)};
     const int64_t stages =
@@ -102,9 +102,10 @@ class TileWriter {
     const std::string work = work_text(launch);
     const std::string corrected = corrected_text(launch);
     const std::string taken = corrected + (shape_.splits > 1 ? parts_text(launch) : "") + taken_text(launch);
-    launch.program = programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
-                                  std::string(tile_work_text()) + work + taken + std::string(tile_pieces_text()) +
-                                  std::string(tiles_text()));
+    launch.program =
+        programs.get(std::string(elements_text()) + params_text(launch) + settings_text() + codes +
+                     std::string(tile_work_text()) + work + taken + std::string(tile_places_text()) +
+                     std::string(tile_pieces_text()) + std::string(tile_sums_text()) + std::string(tiles_text()));
     launch.program->allow_shared(launch.shared_bytes);
     return launch;
   }
@@ -115,6 +116,7 @@ class TileWriter {
     const bool is_alone = is_plain(product_, shape_.tf32_products);
     return is_alone ? 1 : std::max(1, kMostWarps / (shape_.warp_rows * shape_.warp_columns));
   }
+  int threads() const { return 32 * shape_.warp_rows * shape_.warp_columns * warp_depth(); }
   int64_t step_depth() const { return step_bytes(product_, shape_) / bytes_of(product_); }
 
   std::string settings_text() const {
@@ -128,6 +130,7 @@ class TileWriter {
     set("kWarpRows", shape_.warp_rows);
     set("kWarpColumns", shape_.warp_columns);
     set("kWarpDepth", warp_depth());
+    set("kThreads", threads());
     set("kStages", stages_of(product_, shape_));
     set("kTilePad", kTilePad);
     set("kSplits", shape_.splits);

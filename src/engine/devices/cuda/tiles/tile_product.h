@@ -72,6 +72,9 @@ void for_places_of_windows(const ConvGeometry& g, const Number& number) {
   number("pad_left", g.pad_left);
 }
 
+// Neighbouring columns that a thread takes at once.
+int64_t taken_at_once(int64_t columns);
+
 // Computes the product, each result of which `site` takes as `given`. Nullopt: something is too large.
 std::optional<Launches> tile_launches(Programs& programs, const TileProduct& product, const TileShape& shape,
                                       ElementSite site);
