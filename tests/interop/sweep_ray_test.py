@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -116,6 +117,47 @@ class OnRay(InFolder):
         self.assertLess(self.done("killed"), 72)
         told_by(*words, status=0)
         self.assertEqual(self.facts("killed"), expected)
+
+    def processes_of(self, *words):
+        """Numbers of processes whose command lines have all words."""
+        found = []
+        for process in pathlib.Path("/proc").glob("[0-9]*"):
+            try:
+                command = (process / "cmdline").read_bytes().decode(errors="replace")
+            except OSError:
+                continue
+            if all(str(word) in command for word in words):
+                found.append(int(process.name))
+        return found
+
+    @unittest.skipUnless(HAS_RAY, f"`{PYTHON}` has no package ray")
+    def test_a_head_node_that_dies(self):
+        expected = self.serial()
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            port = free.getsockname()[1]
+        cluster = self.path / "ray"
+        environment = {**os.environ, "RAY_AUTH_MODE": "disabled", "RAY_gcs_rpc_server_reconnect_timeout_s": "3"}
+        start = "from ray.scripts.scripts import main; main()"
+        self.addCleanup(lambda: [os.kill(number, signal.SIGKILL) for number in self.processes_of(cluster)])
+        subprocess.run([PYTHON, "-c", start, "start", "--head", "--port", str(port), "--num-cpus", "2", "--include-dashboard=false",
+                        "--temp-dir", cluster], check=True, capture_output=True, env=environment)
+        self.metric(pause=0.1)
+        words = self.words("headless", "--jobs", "2")
+        process = subprocess.Popen([*words, "--on", f"ray:127.0.0.1:{port}"], stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                                   text=True, env=environment)
+        while self.done("headless") < 10:
+            self.assertIsNone(process.poll())
+            time.sleep(0.02)
+        for name in ("gcs_server", "raylet/raylet"):
+            for number in self.processes_of(name, cluster):
+                os.kill(number, signal.SIGKILL)
+        _, told = process.communicate(timeout=120)
+        self.assertEqual(process.returncode, 3, told)
+        self.assertIn("what is recorded stays, and the same command goes on from there", told)
+        self.assertTrue(10 <= self.done("headless") < 72)
+        told_by(*words, status=0)
+        self.assertEqual(self.facts("headless"), expected)
 
 
 if __name__ == "__main__":
