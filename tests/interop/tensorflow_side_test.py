@@ -126,6 +126,8 @@ class Side(InFolder):
         answers = dict(np.load(self.path / "answers.npz"))
         np.savez(self.path / "answers.npz", **{name: value + 1 for name, value in answers.items()})
         self.assertIn("FAILED", self.fails(1, *words))
+        told = self.fails(0, "bench", path, "--engine", "--against", "tf", "--python", python, "--iterations", "3", "--duration", "0")
+        self.assertRegex(told, r"tf / engine: \S+ by minima")
         # Values inside, which lie there with channels last.
         run(ASSAY, "run", path, "--ref", "--load-inputs", self.path / "inputs.npz", "--tf-outputs", "dw", "both", "product", "y",
             "--save-outputs", self.path / "answers.npz")

@@ -17,6 +17,7 @@
 #include "tasks/bench/references.h"
 #include "tasks/bench/statistics.h"
 #include "tasks/run/describe.h"
+#include "tasks/tensorflow_side.h"
 #include "tasks/threads.h"
 
 namespace assay::tasks {
@@ -257,6 +258,10 @@ class BenchJob {
       change.apply(session.settings);
     }
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
+    if (reads_file_itself(request_.model, side.backend)) {
+      set_choice(request_.model, session.settings);
+      return backend.open_plan(request_.model.path, session, told);
+    }
     const ir::Model& model = model_of(side, session);
     if (request_.save_plan.empty()) return backend.prepare(model, session, told);
     observer_.info("Building engine: " + printable(request_.save_plan));

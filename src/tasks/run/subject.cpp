@@ -11,6 +11,7 @@
 #include "tasks/check.h"
 #include "tasks/run/stand_in.h"
 #include "tasks/save.h"
+#include "tasks/tensorflow_side.h"
 #include "tensorflow/read.h"
 
 namespace assay::tasks {
@@ -74,12 +75,6 @@ std::vector<std::string> input_names(const std::string& path) {
     for (const results::ValueInfo& input : listing.graphs.front().inputs) names.push_back(input.name);
   }
   return names;
-}
-
-// The choice among signatures and outputs, for those that read the model themselves.
-void set_choice(const ModelSource& model, exec::Settings& settings) {
-  if (!model.signature.empty()) settings.set("signature", {model.signature});
-  if (!model.graph_outputs.empty()) settings.set("tf-outputs", model.graph_outputs);
 }
 
 // An engine that none but its builder can open, such as TensorRT's.

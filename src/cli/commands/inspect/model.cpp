@@ -151,7 +151,7 @@ bool is_named(const std::vector<std::string>& patterns, const std::string& name)
 }
 
 int show_tensorflow(const tasks::InspectRequest& request, const Arguments& arguments, Environment& environment) {
-  for (const std::string_view name : {"--shape-inference", "--list-unbounded-dds", "--convert-to", "--tensorrt"}) {
+  for (const std::string_view name : {"--shape-inference", "--list-unbounded-dds", "--tensorrt"}) {
     if (arguments.has(name)) fail(ErrorCode::unsupported, "`{}` does not know TensorFlow models", name);
   }
   LogObserver observer(arguments, environment);
@@ -173,7 +173,9 @@ int run_inspect_model(const Arguments& arguments, Environment& environment) {
   if (arguments.flag("--visual") || arguments.has("--save-visual")) {
     return show_page(request.model, arguments, environment);
   }
-  if (tasks::is_tensorflow_model(request.model)) return show_tensorflow(request, arguments, environment);
+  if (tasks::is_tensorflow_model(request.model) && !arguments.has("--convert-to")) {
+    return show_tensorflow(request, arguments, environment);
+  }
   const bool is_engine = tasks::is_engine_file(request.model);
   if (!is_engine && arguments.has("--combine-tensor-info")) {
     fail(ErrorCode::usage, "`--combine-tensor-info` is about engines");

@@ -1,0 +1,15 @@
+#pragma once
+
+#include <string_view>
+
+#include "exec/settings.h"
+#include "tasks/load.h"
+
+namespace assay::tasks {
+
+// True for TensorFlow as the side of a model of TensorFlow, whose file it reads in the place of a plan.
+bool reads_file_itself(const ModelSource& model, std::string_view backend);
+// The choice among signatures and outputs, for those that read the model themselves.
+void set_choice(const ModelSource& model, exec::Settings& settings);
+
+}  // namespace assay::tasks
