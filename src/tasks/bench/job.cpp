@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -258,20 +259,15 @@ class BenchJob {
       change.apply(session.settings);
     }
     if (!loaded_) return backend.open_plan(request_.plan, session, told);
-    if (reads_file_itself(request_.model, side.backend)) {
-      set_choice(request_.model, session.settings);
-      return backend.open_plan(request_.model.path, session, told);
-    }
+    if (reads_file_itself(request_.model, side.backend)) return open_file(backend, request_.model, session, told);
     const ir::Model& model = model_of(side, session);
     if (request_.save_plan.empty()) return backend.prepare(model, session, told);
     observer_.info("Building engine: " + printable(request_.save_plan));
     session.settings = request_.session.settings;
     backend.build_plan(model, session, request_.save_plan, told);
-    session.settings = {};
+    const exec::Settings given = std::exchange(session.settings, {});
     for (const std::string_view name : {"optimization-profile", "trt-package"}) {  // said of a plan when it runs
-      if (request_.session.settings.has(name)) {
-        session.settings.set(std::string(name), request_.session.settings.list(name));
-      }
+      if (given.has(name)) session.settings.set(std::string(name), given.list(name));
     }
     return backend.open_plan(request_.save_plan, session, told);
   }
