@@ -315,7 +315,7 @@ double cost_of(const TileProduct& product, const TileShape& shape, int processor
     const double finish = 0.7 * results;
     return kStart + turns * std::max(multiply, (multiply + finish) / 2) + finish;
   }
-  const double wait = turns > 2 ? 250 : 80;  // for operands of a step, which many blocks ask for at once
+  const double wait = turns > 1 ? 250 : 80;  // for operands of a step, which many blocks ask for at once
   const double multiply = static_cast<double>(tiles_along(steps, shape.splits)) * (wait + 0.03 * results);
   const double join = shape.splits > 1 ? 700 + 300 * shape.splits : 0;
   const double each = multiply + 0.15 * results / shape.splits + join;
