@@ -1,9 +1,9 @@
-# assay_module(name [BRIEF | KERNELS] DEPS module...): compiles src/<name>/**/*.cpp into libassay and
+# assay_module(name [BRIEF | KERNELS] [PARTS n] DEPS module...): compiles src/<name>/**/*.cpp into libassay and
 # src/<name>/**/*_test.cpp into build/…/tests/test_<name>, with underscores for slashes. Files are found by listing the
 # folder, so adding a file needs no edit here. BRIEF: as a module that does little itself. KERNELS: as kernels of the
-# engine.
+# engine. PARTS: its tests are so many, which may run at once, unit/<name>/1 and so on.
 function(assay_module name)
-  cmake_parse_arguments(MODULE "BRIEF;KERNELS" "" "DEPS" ${ARGN})
+  cmake_parse_arguments(MODULE "BRIEF;KERNELS" "PARTS" "DEPS" ${ARGN})
   file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/src/${name}/*.cpp)
   set(tests ${sources})
   list(FILTER tests INCLUDE REGEX "_test\\.cpp$")
@@ -22,7 +22,16 @@ function(assay_module name)
     target_include_directories(${program} PRIVATE ${CMAKE_SOURCE_DIR}/tests)
     set_target_properties(${program} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
     assay_test_headers(${program})
-    add_test(NAME unit/${name} COMMAND ${program})
+    if(NOT MODULE_PARTS)
+      add_test(NAME unit/${name} COMMAND ${program})
+      return()
+    endif()
+    foreach(part RANGE 1 ${MODULE_PARTS})
+      math(EXPR index "${part} - 1")
+      add_test(NAME unit/${name}/${part} COMMAND ${program})
+      set_tests_properties(unit/${name}/${part} PROPERTIES ENVIRONMENT
+        "GTEST_TOTAL_SHARDS=${MODULE_PARTS};GTEST_SHARD_INDEX=${index}")
+    endforeach()
   endif()
 endfunction()
 

@@ -3,7 +3,7 @@
 
     check_layers.py [ROOT]
 
-The table is the lines `assay_module(name [BRIEF | KERNELS] DEPS …)` of CMakeLists.txt. A file of module m may
+The table is the lines `assay_module(name [BRIEF | KERNELS] [PARTS n] DEPS …)` of CMakeLists.txt. A file of module m may
 include m and m's DEPS, which must have no cycle. Tests (x_test.cpp) may include every module. Every include with
 quotes is written from src/ (in tests also from tests/) and must exist. Our headers include no third-party header but
 <fmt/core.h>. The headers src/*.h, which the build puts before every source, belong to no module. include/ holds what
@@ -18,7 +18,7 @@ import sys
 
 import source_tree
 
-MODULE = re.compile(r"^\s*assay_module\(\s*([\w/]+)(?:\s+(?:BRIEF|KERNELS))?(?:\s+DEPS\s+([\w/\s]*))?\s*\)", re.MULTILINE)
+MODULE = re.compile(r"^\s*assay_module\(\s*([\w/]+)(?:\s+(?:BRIEF|KERNELS|PARTS\s+\d+))?(?:\s+DEPS\s+([\w/\s]*))?\s*\)", re.MULTILINE)
 ROW = re.compile(r"^\| ([\w/]+) \| (.+) \|$", re.MULTILINE)
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 SYSTEM_HEADER = re.compile(r"\w+|(sys|linux|gnu)/[\w-]+\.h|(dlfcn|fcntl|immintrin|poll|pthread|signal|unistd)\.h")
