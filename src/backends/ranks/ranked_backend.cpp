@@ -34,6 +34,7 @@ class RankedBackend final : public exec::Backend {
     exec::BackendTraits traits = base_->traits();
     traits.is_reference = false;
     traits.has_plans = traits.has_plans && words_.kind == ShardWords::Kind::each;
+    traits.builds_engines = traits.builds_engines && traits.has_plans;
     return traits;
   }
   std::string side_name(const exec::Settings& settings) const override {
