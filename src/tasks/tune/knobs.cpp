@@ -13,7 +13,7 @@ namespace {
 constexpr std::string_view kLeft = "default";  // the value of a knob that is left to TensorRT
 constexpr std::string_view kBuildRoute = "build-route";
 
-const std::vector<std::string> kLevels = {"3", "0", "1", "2", "4", "5"};
+std::vector<std::string> levels() { return {"3", "0", "1", "2", "4", "5"}; }
 
 Knob find_knob(const std::vector<Knob>& knobs, std::string_view name, std::string_view backend) {
   const auto found = std::ranges::find(knobs, name, &Knob::name);
@@ -66,9 +66,9 @@ bool builds_foreign_engines(std::string_view backend) {
 }
 
 std::vector<Knob> knobs_of(std::string_view backend) {
-  if (builds_foreign_engines(backend)) return {{"level", kLevels, "how long tactics are measured"}};
+  if (builds_foreign_engines(backend)) return {{"level", levels(), "how long tactics are measured"}};
   return {{"tactics", {"first", "measured"}, "the first tactic that computes a layer, or the fastest of all"},
-          {"level", kLevels, "how long tactics are measured"},
+          {"level", levels(), "how long tactics are measured"},
           {"without", {"none"}, "a tactic or a family of kernels that is not used, as conv.onednn", true},
           {"bf16", {"off", "on"}, "bfloat16 where it is faster"},
           {"strict", {"off", "on"}, "nothing but the order of sums may change bits"}};

@@ -59,7 +59,7 @@ class Plan {
     const double window = warps * (100 + 20 * taps) / 4;  // instructions of one round
     const double give = shape_.blocks > 1 ? 600 + 40.0 * shape_.blocks : 0;
     const double multiply = static_cast<double>(parts_of(units(), warp_depth())) *
-                            (30 + 2.0 * static_cast<double>(shape_.columns / warp_columns()));
+                            (30 + 2.0 * static_cast<double>(shape_.columns) / static_cast<double>(warp_columns()));
     const double columns = static_cast<double>(shape_.columns * units()) * 32 / 45;  // to read them
     const auto all = static_cast<double>(rounds());
     return kRead * (1 + 0.5 * (all - 1)) + turns * all * window + give + turns * (multiply + 0.3 * columns) + 300 +
@@ -129,8 +129,9 @@ SeparableShapes separable_shapes(const SeparableProduct& product, const Card& ca
       if (blocks > 1 && card.capability() != kClusters) continue;
       const int64_t wanted = parts_of(parts_of(product.columns, blocks), kTile) * kTile;
       const SeparableShape shape{rows, static_cast<int>(wanted <= kWide ? wanted : kUsual), blocks};
-      const bool is_wasteful = shape.columns * blocks >= 2 * std::max<int64_t>(product.columns, kTile * blocks / 2) ||
-                               rows >= 2 * std::max<int64_t>(product.rows, kTile);
+      const bool is_wasteful =
+          int64_t{shape.columns} * blocks >= 2 * std::max<int64_t>(product.columns, kTile * blocks / 2) ||
+          rows >= 2 * std::max<int64_t>(product.rows, kTile);
       const Plan plan(product, shape);
       if (!is_wasteful && plan.lanes() * blocks < plan.chunks() + blocks && plan.fits(card))
         shapes.all.push_back(shape);
