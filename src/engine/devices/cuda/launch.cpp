@@ -38,6 +38,17 @@ uint64_t resolve(const Pointer& pointer, const Arguments& arguments, const Buffe
   return 0;
 }
 
+// Parameters whose maps and addresses are still to be set.
+std::vector<std::byte> with_numbers(const Launch& launch) {
+  constexpr size_t kMapsAlignment = 64;
+  const size_t alignment = launch.maps.empty() ? sizeof(uint64_t) : kMapsAlignment;
+  const size_t first_number = launch.maps.size() * sizeof(EncodedMap) + launch.pointers.size() * sizeof(uint64_t);
+  const size_t bytes = first_number + launch.numbers.size() * sizeof(int32_t);
+  std::vector<std::byte> parameters((bytes + alignment - 1) / alignment * alignment);
+  std::memcpy(parameters.data() + first_number, launch.numbers.data(), launch.numbers.size() * sizeof(int32_t));
+  return parameters;
+}
+
 // True if the blocks of a launch find room beside those of the one before it. Of more, some would wait where others
 // could work; and those that hold much shared memory keep others from it.
 bool fits_beside(const Launch& launch) {
@@ -68,14 +79,11 @@ std::unique_ptr<Kernel> make_kernel(Launches launches) {
 }
 
 std::vector<std::byte> parameters_of(const Launch& launch, const Arguments& arguments) {
-  const size_t first_number = launch.pointers.size() * sizeof(uint64_t);
-  const size_t bytes = first_number + launch.numbers.size() * sizeof(int32_t);
-  std::vector<std::byte> parameters((bytes + sizeof(uint64_t) - 1) / sizeof(uint64_t) * sizeof(uint64_t));
+  std::vector<std::byte> parameters = with_numbers(launch);
   for (size_t i = 0; i < launch.pointers.size(); ++i) {
     const uint64_t address = resolve(launch.pointers[i], arguments, {});
     std::memcpy(parameters.data() + i * sizeof address, &address, sizeof address);
   }
-  std::memcpy(parameters.data() + first_number, launch.numbers.data(), launch.numbers.size() * sizeof(int32_t));
   return parameters;
 }
 
@@ -89,15 +97,7 @@ LaunchedCall::LaunchedCall(std::shared_ptr<const Launches> launches, const Argum
         "counters");
     card.driver().check(card.api().stream_wait(nullptr), "counters");
   }
-  for (const Launch& launch : launches_->all) {
-    constexpr size_t kMapsAlignment = 64;
-    const size_t alignment = launch.maps.empty() ? sizeof(uint64_t) : kMapsAlignment;
-    const size_t first_number = launch.maps.size() * sizeof(EncodedMap) + launch.pointers.size() * sizeof(uint64_t);
-    const size_t bytes = first_number + launch.numbers.size() * sizeof(int32_t);
-    parameters_.emplace_back((bytes + alignment - 1) / alignment * alignment);
-    std::memcpy(parameters_.back().data() + first_number, launch.numbers.data(),
-                launch.numbers.size() * sizeof(int32_t));
-  }
+  for (const Launch& launch : launches_->all) parameters_.push_back(with_numbers(launch));
   rebind(arguments);
 }
 
