@@ -268,10 +268,10 @@ engine::BuilderConfig read_builder_config(const exec::Settings& settings, const 
   engine::BuilderConfig config;
   config.is_strict = settings.has(kStrict);
   config.precision = read_precision(settings, device.rules(), findings);
-  engine::set_machine(config.precision, device, config.is_strict);
   config.profiles = read_profiles(settings);
   engine::TacticOptions& tactics = config.tactics;
   read_tactics(settings, device, tactics);
+  engine::set_machine(config.precision, device, config.is_strict, tactics.excluded);
   read_sources(settings, device, tactics, findings);
   read_pools(settings, tactics, findings);
   tactics.most_measured = read_number(settings, kMostTactics).value_or(0);

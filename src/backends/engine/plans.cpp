@@ -70,7 +70,7 @@ Plans::Plans(const engine::SavedPlan& saved, const exec::SessionOptions& options
 void Plans::adopt(const engine::Manifest& manifest) {
   settings_.config.is_strict = manifest.is_strict;
   settings_.config.precision = manifest.precision;
-  engine::set_machine(settings_.config.precision, devices_->first(), manifest.is_strict);
+  engine::set_machine(settings_.config.precision, devices_->first(), manifest.is_strict, manifest.excluded);
   engine::TacticOptions& tactics = settings_.config.tactics;
   tactics.most_workspace_bytes = manifest.most_workspace_bytes;
   tactics.families = manifest.families;

@@ -51,6 +51,8 @@ class Device {
   // Implementations, in order of preference.
   virtual std::span<const Implementation* const> implementations() const = 0;
   virtual const LoweringRules& rules() const = 0;
+  // Changes the rules so that no layer needs that implementation, where lowering makes layers for it alone.
+  virtual void leave_out(std::string_view, LoweringRules&) const {}
   // Copies a tensor from one layout to another.
   virtual std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const = 0;
   // Memory that suits its kernels. Error (limit) that names it if there is none left.

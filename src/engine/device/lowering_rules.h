@@ -26,6 +26,7 @@ struct LoweringRules {
   bool selects_matrices = false;        // products by constant matrices that indices choose
   bool casts_into_other_layout = true;  // a Cast or quantiser may write channels last what it reads as it is
   int64_t most_sum_bytes = 0;           // of a sum over ranks that goes on element by element in its layer
+  int64_t most_fused_rows = 0;          // of a product that normalises them or whose halves go on together
   int64_t most_depthwise = 0;           // results of a depthwise convolution that is the operand of the next one
   bool computes_tf32 = false;           // products of float32 in fewer bits, where that is permitted
   double least_work = 1e4;              // steps of a part that is planned at all: multiplications and elements

@@ -38,9 +38,9 @@ Form first_of(const Layer& layer, Find... find) {
 Form find_form(const Layer& layer) {
   if (layer.nodes.empty()) return {};
   std::optional<Reduction> (*const reduction)(const Layer&) = find_reduction;
-  return first_of(layer, find_separable, find_convolution, find_attention, find_attention_of_codes, find_group_query,
-                  find_product, find_compressed, find_pool, find_resize, find_norm, find_softmax, find_channel_norm,
-                  find_spelled_rotary, find_recurrence, find_whole_chain, reduction, find_places);
+  return first_of(layer, find_separable, find_fused_product, find_convolution, find_attention, find_attention_of_codes,
+                  find_group_query, find_product, find_compressed, find_pool, find_resize, find_norm, find_softmax,
+                  find_channel_norm, find_spelled_rotary, find_recurrence, find_whole_chain, reduction, find_places);
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include "engine/layers/chain.h"
 #include "engine/layers/compressed_product.h"
 #include "engine/layers/convolution.h"
+#include "engine/layers/fused_product.h"
 #include "engine/layers/group_query.h"
 #include "engine/layers/normalization.h"
 #include "engine/layers/pool.h"
@@ -23,9 +24,9 @@ namespace assay::engine {
 // all implementations. monostate:
 // implementations read the operator itself.
 struct Form {
-  std::variant<std::monostate, SeparableForm, ConvolutionForm, SpelledAttention, QuantizedAttention, GroupQuery,
-               ProductForm, CompressedForm, PoolForm, ResizeForm, NormForm, SoftmaxForm, ChannelNormForm, SpelledRotary,
-               Recurrence, Chain, Reduction, PlacesForm>
+  std::variant<std::monostate, SeparableForm, FusedProduct, ConvolutionForm, SpelledAttention, QuantizedAttention,
+               GroupQuery, ProductForm, CompressedForm, PoolForm, ResizeForm, NormForm, SoftmaxForm, ChannelNormForm,
+               SpelledRotary, Recurrence, Chain, Reduction, PlacesForm>
       kind;
 };
 

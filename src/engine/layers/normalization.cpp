@@ -1,5 +1,7 @@
 #include "engine/layers/normalization.h"
 
+#include <array>
+
 #include "engine/layers/softmax_dims.h"
 #include "engine/layers/spelled_norm.h"
 #include "ir/queries.h"
@@ -20,15 +22,21 @@ std::optional<NormForm> read_operator(const Layer& layer) {
   for (size_t i = 1; i < layer.outputs.size(); ++i) {
     if (layer.outputs[i].exists()) return std::nullopt;
   }
-  if (!layer.inputs[1].exists()) return std::nullopt;
-  const ops::Node facts = layer.facts(layer.nodes[0]);
-  const bool has_shift = layer.inputs.size() > 2 && layer.inputs[2].exists();
-  NormForm norm{.data = 0, .scale = 1, .shift = has_shift ? 2 : -1};
+  const ir::NodeId node = layer.nodes[0];
+  const auto input = [&](uint32_t operand) {
+    const ir::ValueId value = layer.operand(node, operand);
+    return value.valid() ? layer.input_of(value) : -1;
+  };
+  NormForm norm{.data = input(0), .scale = input(1), .shift = input(2)};
+  if (norm.data < 0 || norm.scale < 0) return std::nullopt;
+  const ops::Node facts = layer.facts(node);
   norm.epsilon = static_cast<float>(facts.floating("epsilon", 1e-5));
   norm.is_rms = is_rms;
-  const tensor::Shape& dims = layer.inputs[0].dims;
+  const tensor::Shape& dims = layer.inputs[static_cast<size_t>(norm.data)].dims;
   set_rows(dims, ops::normalize_axis(facts.integer("axis", -1), static_cast<int64_t>(dims.size())), norm);
-  const bool fits = layer.inputs[1].count() == norm.inner && (!has_shift || layer.inputs[2].count() == norm.inner);
+  const bool fits = std::ranges::all_of(std::array{norm.scale, norm.shift}, [&](int factors) {
+    return factors < 0 || layer.inputs[static_cast<size_t>(factors)].count() == norm.inner;
+  });
   return fits ? std::optional(norm) : std::nullopt;
 }
 

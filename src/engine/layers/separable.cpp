@@ -1,7 +1,6 @@
 #include "engine/layers/separable.h"
 
 #include <algorithm>
-#include <set>
 
 #include "ops/traits.h"
 
@@ -14,33 +13,6 @@ bool is_of_halves(const Layer& layer, const ConvolutionForm& form) {
   const tensor::DType dtype = layer.inputs[static_cast<size_t>(form.data)].dtype;
   return !form.is_integer() && (dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16) &&
          layer.inputs[static_cast<size_t>(form.data)].dims.size() == 4 && !form.geometry.is_transposed;
-}
-
-// Nodes of a layer as one of their own, of which `given` is what they read of the nodes before.
-SeparablePart part_of(const Layer& whole, std::span<const ir::NodeId> nodes, ir::ValueId given) {
-  SeparablePart part{.layer = whole};
-  Layer& layer = part.layer;
-  layer.form = nullptr;
-  layer.nodes.assign(nodes.begin(), nodes.end());
-  layer.input_values.clear();
-  layer.inputs.clear();
-  layer.constants.clear();
-  std::set<ir::ValueId> known;
-  for (const ir::NodeId node : nodes) {
-    for (const ir::Use& use : (*whole.model)[node].operands) {
-      if (!use.value.valid() || !known.insert(use.value).second) continue;
-      const int input = use.value == given ? -1 : whole.input_of(use.value);
-      layer.input_values.push_back(use.value);
-      part.inputs.push_back(input);
-      const TensorDesc between = whole.desc_of(use.value);
-      layer.inputs.push_back(input < 0 ? make_desc(between.dtype, between.dims, Layout::channels_last)
-                                       : whole.inputs[static_cast<size_t>(input)]);
-      layer.constants.push_back(input < 0 ? nullptr : whole.constants[static_cast<size_t>(input)]);
-    }
-    const auto results = (*whole.model)[node].results;
-    known.insert(results.begin(), results.end());
-  }
-  return part;
 }
 
 }  // namespace
@@ -80,12 +52,8 @@ std::optional<SeparableForm> find_separable(const Layer& layer) {
 Separated separated(const Layer& layer, const SeparableForm& form) {
   const std::span<const ir::NodeId> nodes(layer.nodes);
   const ir::ValueId between = layer.result(nodes[form.pointwise - 1], 0);
-  Separated made{part_of(layer, nodes.first(form.pointwise), {}),
-                 part_of(layer, nodes.subspan(form.pointwise), between)};
-  const TensorDesc desc = layer.desc_of(between);
-  made.depthwise.layer.outputs = {make_desc(desc.dtype, desc.dims, Layout::channels_last)};
-  made.depthwise.layer.output_values = {between};
-  return made;
+  return {part_until(layer, nodes.first(form.pointwise), Layout::channels_last, between),
+          part_of(layer, nodes.subspan(form.pointwise), Layout::channels_last)};
 }
 
 }  // namespace assay::engine

@@ -1,6 +1,7 @@
 #pragma once
 
 #include "engine/layers/convolution.h"
+#include "engine/layers/layer_part.h"
 
 namespace assay::engine {
 
@@ -18,13 +19,9 @@ bool ends_separable(const Layer& layer);
 // Nullopt: the layer is another one.
 std::optional<SeparableForm> find_separable(const Layer& layer);
 
-// One of the two, with what follows it, as a layer of its own.
-struct SeparablePart {
-  Layer layer;
-  std::vector<int> inputs;  // the whole layer's inputs by its own; -1: what the first convolution gives
-};
+// Each with what follows it.
 struct Separated {
-  SeparablePart depthwise, pointwise;  // the value between them lies with channels last
+  LayerPart depthwise, pointwise;  // the value between them lies with channels last
 };
 Separated separated(const Layer& layer, const SeparableForm& form);
 

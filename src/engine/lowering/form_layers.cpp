@@ -3,9 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <set>
-#include <unordered_map>
-
-#include <fmt/format.h>
 
 #include "engine/layers/elementwise.h"
 #include "engine/layers/indexed_rows.h"
@@ -21,9 +18,10 @@
 #include "engine/lowering/compressed_groups.h"
 #include "engine/lowering/join_chains.h"
 #include "engine/lowering/join_depthwise.h"
+#include "engine/lowering/join_norms.h"
+#include "engine/lowering/layer_maker.h"
 #include "engine/lowering/lower.h"
 #include "engine/lowering/quantized_groups.h"
-#include "schema/imports.h"
 
 namespace assay::engine {
 namespace {
@@ -31,13 +29,12 @@ namespace {
 using ir::NodeId;
 using ir::ValueId;
 
-constexpr int64_t kFirstIrVersion = 8;  // that has functions
 constexpr std::array<std::string_view, 4> kProducts = {"Conv", "ConvTranspose", "MatMul", "Gemm"};
 
 class LayerFormer {
  public:
   LayerFormer(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules)
-      : model_(model), rewriter_(rewriter), rules_(rules), inference_(model) {
+      : model_(model), rewriter_(rewriter), rules_(rules), inference_(model), maker_(model, rewriter) {
     inference_.run();
   }
 
@@ -55,15 +52,17 @@ class LayerFormer {
       std::vector<NodeId> seed = compressed_group(model_, inference_, node, [this](ValueId v) { return constant(v); });
       if (seed.empty() && is_seed(node)) seed = {node};
       if (seed.empty()) continue;
-      groups_.push_back(grown_from(std::move(seed)));
+      form_product(std::move(seed));
     }
     join_chains(model_, inference_, rules_.most_chain_values, groups_);
     join_depthwise(model_, inference_, rules_, groups_);
+    join_norms(
+        model_, inference_, rules_, [this](ValueId v) { return constant(v); }, groups_);
     append_reductions(model_, inference_, groups_, rules_, [this](ValueId v) { return constant(v); });
     for (const std::vector<NodeId>& group : groups_) {
       if (group.size() < 2) continue;
       if (!rewriter_.record("operators form a layer", group.front())) return;
-      make_layer(group);
+      maker_.make(group);
     }
   }
 
@@ -81,6 +80,21 @@ class LayerFormer {
       seeds.push_back(std::move(seed));
     }
     for (std::vector<NodeId>& seed : seeds) groups_.push_back(grown_from(std::move(seed)));
+  }
+
+  // A layer that begins with these nodes, and goes on with both halves of their columns if it can.
+  void form_product(std::vector<NodeId> seed) {
+    const size_t given = seed.size();
+    std::vector<NodeId> halved = with_halves(model_, inference_, rules_, seed);
+    if (halved.size() > given) {
+      std::vector<NodeId> group = grown_from(std::move(halved));
+      if (group.size() > given + 1) {
+        groups_.push_back(std::move(group));
+        return;
+      }
+      for (const NodeId node : group) taken_.erase(node);
+    }
+    groups_.push_back(grown_from(std::move(seed)));
   }
 
   // The longest normalisation that begins here.
@@ -266,7 +280,10 @@ class LayerFormer {
   size_t extend(std::vector<NodeId>& group, Fits&& fits) const {
     std::set<std::pair<uint64_t, NodeId>> open;  // in the order of the graph
     std::vector<NodeId> added;
-    if (!find_users(model_[group.back()].results.front(), open) || open.empty()) return 0;
+    for (const ValueId result : model_[group.back()].results) {
+      if (result.valid() && !find_users(result, open)) return 0;
+    }
+    if (open.empty()) return 0;
     while (!open.empty() && group.size() + added.size() < rules_.most_nodes) {
       const NodeId next = open.begin()->second;
       const bool is_last = open.size() == 1;
@@ -282,117 +299,13 @@ class LayerFormer {
     return 0;
   }
 
-  std::vector<ValueId> inputs_of(const std::vector<NodeId>& group) const {
-    std::set<ValueId> made;
-    std::vector<ValueId> inputs;
-    for (const NodeId id : group) {
-      for (const ir::Use& use : model_[id].operands) {
-        const bool is_known = made.contains(use.value) || std::ranges::find(inputs, use.value) != inputs.end();
-        if (use.value.valid() && !is_known) inputs.push_back(use.value);
-      }
-      made.insert(model_[id].results.begin(), model_[id].results.end());
-    }
-    return inputs;
-  }
-
-  void copy_nodes(const std::vector<NodeId>& group, ir::GraphId body, std::unordered_map<ValueId, ValueId>& copies) {
-    for (const NodeId id : group) {
-      const ir::Node& node = model_[id];
-      std::vector<ValueId> operands;
-      for (const ir::Use& use : node.operands) operands.push_back(use.value.valid() ? copies.at(use.value) : ValueId());
-      std::vector<ir::Symbol> results;
-      for (const ValueId value : node.results) results.push_back(value.valid() ? model_[value].name : ir::kEmpty);
-      const std::vector<ir::Attribute> attributes(node.attributes.begin(), node.attributes.end());
-      const NodeId made = rewriter_.edit().add_node(body, {.op = node.op,
-                                                           .domain = node.domain,
-                                                           .name = node.name,
-                                                           .operands = operands,
-                                                           .results = results,
-                                                           .attributes = attributes});
-      rewriter_.edit().origins().merge(made, {id});
-      for (size_t i = 0; i < results.size(); ++i) {
-        if (model_[id].results[i].valid()) copies[model_[id].results[i]] = model_[made].results[i];
-      }
-    }
-  }
-
-  std::string name_of(const std::vector<NodeId>& group) {
-    std::string name;
-    for (const NodeId id : group) name += fmt::format("{}{}", name.empty() ? "" : "_", model_.text(model_[id].op));
-    return fmt::format("{}_{}", name, number_++);
-  }
-
-  void make_layer(const std::vector<NodeId>& group) {
-    ir::Edit& edit = rewriter_.edit();
-    ir::Header& header = edit.header();
-    header.ir_version = std::max(header.ir_version, kFirstIrVersion);
-    schema::import_domain(model_, kDomain);
-    const ir::Symbol name = edit.intern(name_of(group));
-    const ir::GraphId body = edit.add_graph(name);
-    const std::vector<ValueId> inputs = inputs_of(group);
-    std::unordered_map<ValueId, ValueId> copies;
-    for (const ValueId input : inputs) copies[input] = edit.add_input(body, model_[input].name);
-    copy_nodes(group, body, copies);
-    const std::vector<ValueId> results = results_of(group);
-    std::vector<ValueId> outputs;
-    for (const ValueId result : results) outputs.push_back(copies.at(result));
-    edit.set_outputs(body, outputs);
-    ir::Function function;
-    function.domain = edit.intern(kDomain);
-    function.name = name;
-    function.body = body;
-    function.opset_imports = model_.header().opset_imports;
-    function.dirty = true;
-    edit.add_function(std::move(function));
-    call(group, name, inputs, results);
-  }
-
-  // That of the last node, and what else is used outside.
-  std::vector<ValueId> results_of(const std::vector<NodeId>& group) const {
-    std::vector<ValueId> results = {model_[group.back()].results.front()};
-    const auto is_used_outside = [&](ValueId value) {
-      for (const ir::Use& use : ir::uses(model_, value)) {
-        if (std::ranges::find(group, use.user) == group.end()) return true;
-      }
-      return false;
-    };
-    for (const NodeId node : std::span(group).first(group.size() - 1)) {
-      for (const ValueId value : model_[node].results) {
-        if (value.valid() && is_used_outside(value)) results.push_back(value);
-      }
-    }
-    return results;
-  }
-
-  void call(const std::vector<NodeId>& group, ir::Symbol name, const std::vector<ValueId>& inputs,
-            const std::vector<ValueId>& results) {
-    ir::Edit& edit = rewriter_.edit();
-    std::vector<ir::Symbol> names;
-    for (const ValueId result : results) names.push_back(model_[result].name);
-    const NodeId made = edit.add_node(model_.main_graph(),
-                                      {.op = name,
-                                       .domain = edit.intern(kDomain),
-                                       .name = model_[group.front()].name,
-                                       .operands = inputs,
-                                       .results = names},
-                                      model_[group.back()].next);
-    for (size_t i = 0; i < results.size(); ++i) {
-      const ValueId result = model_[made].results[i];
-      edit.set_type(result, model_[results[i]].type);
-      edit.replace_uses(results[i], result);
-      edit.origins().replace(results[i], result);
-    }
-    edit.origins().merge(made, group);
-    for (size_t i = group.size(); i-- > 0;) edit.erase(group[i]);
-  }
-
   ir::Model& model_;
   ir::Rewriter& rewriter_;
   const LoweringRules& rules_;
   ops::Inference inference_;
   std::set<NodeId> taken_;
   std::vector<std::vector<NodeId>> groups_;
-  size_t number_ = 0;
+  LayerMaker maker_;
 };
 
 }  // namespace

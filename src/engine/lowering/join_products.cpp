@@ -5,7 +5,9 @@
 #include <cstring>
 #include <map>
 #include <ranges>
+#include <set>
 
+#include "engine/layers/elementwise.h"
 #include "engine/layers/layer.h"
 #include "ir/queries.h"
 #include "ops/operator.h"
@@ -47,6 +49,7 @@ struct KnownProduct {
   ValueId result;
   NodeId attention;  // whose operand of that number it is; invalid: it becomes heads
   uint32_t place = 0;
+  bool is_gate = false;  // elementwise operators use it, perhaps with another one
 };
 
 // The bytes that lie together in a tensor of which others are put beside it along a dim.
@@ -86,7 +89,8 @@ Tensor side_by_side(const std::vector<const Tensor*>& parts, size_t axis) {
 
 class ProductJoiner {
  public:
-  explicit ProductJoiner(passes::PassRun& run) : run_(run), inferred_(run) {}
+  explicit ProductJoiner(passes::PassRun& run)
+      : run_(run), rules_(run.options().get<LoweringRules>()), inferred_(run) {}
 
   void run() {
     // Groups of products alike, in the order in which their nodes stand.
@@ -104,7 +108,8 @@ class ProductJoiner {
     for (auto& [data, same] : groups) {
       for (std::vector<KnownProduct>& products : same) {
         std::ranges::stable_sort(products, {}, &KnownProduct::place);
-        if (products.size() == kOperands || (products.size() > 1 && !products[0].attention)) join(products);
+        const bool is_whole = products.size() == kOperands || (products.size() > 1 && !products[0].attention);
+        if (products[0].is_gate ? are_gates(products) : is_whole) join(products);
       }
     }
   }
@@ -130,8 +135,10 @@ class ProductJoiner {
     product.steps.push_back(std::move(step));
     add_bias(product);
     add_cast(product);
-    if (!becomes_heads(product.result) && !is_of_attention(product)) return std::nullopt;
-    return product;
+    if (becomes_heads(product.result) || is_of_attention(product)) return product;
+    product.is_gate =
+        product.result == ir::result(model(), node) && has_fused_rows(*shape, node) && !users(product).empty();
+    return product.is_gate ? std::optional(std::move(product)) : std::nullopt;
   }
 
   // Adds a constant operand that has the product's columns along a dim, perhaps several elements for each.
@@ -226,9 +233,42 @@ class ProductJoiner {
     return product.place < kOperands;
   }
 
+  bool has_fused_rows(const tensor::Shape& shape, NodeId product) {
+    int64_t rows = 1;
+    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
+    const tensor::DType dtype = run_.inference().type(ir::result(model(), product)).dtype;
+    const bool is_half = dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16;
+    const bool has_bias = run_.is_op(product, "Gemm") && ir::operand(model(), product, 2);
+    return rows <= rules_.most_fused_rows && is_half && rules_.has(dtype) && !has_bias;
+  }
+  // Elementwise nodes behind a product as far as a few steps go; empty: others use it, too.
+  std::set<NodeId> users(const KnownProduct& product) {
+    constexpr int kSteps = 4;
+    std::set<NodeId> found;
+    std::vector<ValueId> values = {product.result};
+    for (int step = 0; step < kSteps; ++step) {
+      std::vector<ValueId> next;
+      for (const ValueId value : values) {
+        for (const ir::Use& use : ir::uses(model(), value)) {
+          const bool is_simple = !model()[use.user].is_outputs && is_elementwise(run_.inference(), model(), use.user);
+          if (!is_simple && step == 0) return {};
+          if (is_simple && found.insert(use.user).second) next.push_back(ir::result(model(), use.user));
+        }
+      }
+      values = std::move(next);
+    }
+    return found;
+  }
+  // True if both meet in what follows them.
+  bool are_gates(const std::vector<KnownProduct>& products) {
+    if (products.size() != 2 || products[0].columns != products[1].columns) return false;
+    const std::set<NodeId> of_first = users(products[0]);
+    return std::ranges::any_of(users(products[1]), [&](NodeId node) { return of_first.contains(node); });
+  }
+
   // True if two products of one value differ in numbers and columns only.
   bool are_alike(const KnownProduct& a, const KnownProduct& b) const {
-    return a.attention == b.attention &&
+    return a.attention == b.attention && a.is_gate == b.is_gate &&
            std::ranges::equal(a.steps, b.steps, [&](const ProductStep& left, const ProductStep& right) {
              const ir::Node& node = model()[left.node];
              const ir::Node& other = model()[right.node];
@@ -312,18 +352,21 @@ class ProductJoiner {
   }
 
   passes::PassRun& run_;
+  const LoweringRules& rules_;
   passes::Inferred inferred_;
 };
 
 }  // namespace
 
-void join_products(ir::Model& model, ir::Rewriter& rewriter) {
+void join_products(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
   if (schema::imported_version(model) < kFirstSplitOfOperands) return;
   const std::array<passes::Pass, 1> pass = {{{.name = "join-products",
                                               .summary = "one product for queries, keys and values",
                                               .pass_class = passes::PassClass::exact,
                                               .run = [](passes::PassRun& run) { ProductJoiner(run).run(); }}}};
-  passes::Pipeline(model, rewriter, passes::Options()).run(pass);
+  passes::Options options;
+  options.of<LoweringRules>() = rules;
+  passes::Pipeline(model, rewriter, options).run(pass);
 }
 
 }  // namespace assay::engine

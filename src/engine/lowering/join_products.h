@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/device/lowering_rules.h"
 #include "ir/rewriter.h"
 
 namespace assay::engine {
@@ -9,8 +10,9 @@ namespace assay::engine {
 // After:  Split of the product by all their columns side by side
 // Only if: they differ in numbers and columns only, and nothing but a Reshape into heads uses each result, of which
 //          parts of longer rows are a view; or they are the queries, keys and values of one GroupQueryAttention, which
-//          then reads the product itself.
+//          then reads the product itself; or they are two of as few rows as the device fuses, without a bias, and
+//          elementwise operators alone use them, and then both.
 // Class: exact
-void join_products(ir::Model& model, ir::Rewriter& rewriter);
+void join_products(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 }  // namespace assay::engine

@@ -27,7 +27,7 @@ size_t products_after_joining(const std::string& text) {
   const ir::Model model = testing_support::parsed(text);
   ir::Model joined = model.copy();
   ir::Rewriter rewriter(joined);
-  join_products(joined, rewriter);
+  join_products(joined, rewriter, LoweringRules());
   const auto exact = testing_support::run_on_reference(model, joined_sine);
   EXPECT_EQ(testing_support::difference(testing_support::run_on_reference(joined, joined_sine), exact, 0), "") << text;
   EXPECT_EQ(testing_support::difference(testing_support::run_on_engine(model, joined_sine).outputs, exact, 1e-6), "")
@@ -191,7 +191,7 @@ TEST(JoinProducts, PartsNeedNoMemoryOnceTheyAreSideBySide) {
   const ir::ValueId v = model[model.main_graph()].initializers[0];
   ir::Edit(model).set_tensor(model[v].constant, {tensor::DType::float32, {3, 4}, part});
   ir::Rewriter rewriter(model);
-  join_products(model, rewriter);
+  join_products(model, rewriter, LoweringRules());
   EXPECT_EQ(part->released, 0);
   for (const ir::ValueId value : model[model.main_graph()].initializers) {
     const tensor::Tensor& tensor = model[model[value].constant].tensor;

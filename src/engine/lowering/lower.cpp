@@ -140,7 +140,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   pipeline.run(passes::cleanup_passes());
   join_attention_sums(model, rewriter);
   turn_products(model, rewriter);
-  join_products(model, rewriter);
+  join_products(model, rewriter, rules);
   join_rotary(model, rewriter);
   products_first(model, rewriter);
   if (planes_first(model, rewriter) > 0) pipeline.run(passes::folding_passes());

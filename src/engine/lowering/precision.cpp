@@ -78,8 +78,9 @@ bool multiplies_codes(const ir::Model& model, ir::NodeId id) {
 
 }  // namespace
 
-void set_machine(Precision& precision, const Device& device, bool is_strict) {
+void set_machine(Precision& precision, const Device& device, bool is_strict, std::span<const std::string> excluded) {
   precision.rules = device.rules();
+  for (const std::string& implementation : excluded) device.leave_out(implementation, precision.rules);
   precision.rounds_halves = is_strict || precision.declares_float16();
 }
 

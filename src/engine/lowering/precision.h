@@ -1,6 +1,7 @@
 #pragma once
 
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,9 @@ struct Precision {
   bool declares_float16() const { return float16 || !float16_layers.empty(); }
 };
 
-// Sets the rules of the device and what strictness asks for.
-void set_machine(Precision& precision, const Device& device, bool is_strict);
+// Sets the rules of the device and what strictness asks for. `excluded`: implementations, among tactics, that may not
+// be used.
+void set_machine(Precision& precision, const Device& device, bool is_strict, std::span<const std::string> excluded);
 
 // Error (usage) for layers that the model does not have; a wildcard that fits nothing is a finding.
 void check_precision(const ir::Model& source, const Precision& precision, Diagnostics& findings);

@@ -28,6 +28,7 @@ class CardDevice final : public Device {
     rules_.computes_tf32 = true;
     constexpr int64_t kResultsOfProcessor = 8192;
     rules_.most_depthwise = card_->multiprocessors() * kResultsOfProcessor;
+    rules_.most_fused_rows = rules_.few_rows;
     rules_.few_filters = std::numeric_limits<int64_t>::max();
     rules_.most_sum_bytes = static_cast<int64_t>(Exchange::kMostPushed);
   }
@@ -44,6 +45,10 @@ class CardDevice final : public Device {
 
   std::span<const Implementation* const> implementations() const override { return all_; }
   const LoweringRules& rules() const override { return rules_; }
+  void leave_out(std::string_view implementation, LoweringRules& rules) const override {
+    if (implementation == "product.fused") rules.most_fused_rows = 0;
+    if (implementation == "conv.separable") rules.most_depthwise = 0;
+  }
   std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const override {
     return cuda::make_copy(programs_, from, to);
   }

@@ -153,7 +153,7 @@ bool ElementSite::is_raw(size_t operand) const { return is_packed(operand) && is
 std::string ElementSite::loads(bool are_raw) const {
   std::string made;
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
-    if (waits_in_slot(i)) continue;
+    if (!is_loaded(i)) continue;
     const bool raw = are_raw && is_raw(i);
     const std::string read = is_packed(i) ? fmt::format("{}<{}, {}>({})", raw ? "load_raw" : "load_pack",
                                                         element_type(all_[i].desc.dtype), neighbours(), address(i))
@@ -179,7 +179,7 @@ std::string ElementSite::address(size_t operand) const {
 
 bool ElementSite::waits_in_slot(size_t operand) const {
   constexpr int64_t kSlotBytes = 16;
-  return uses_slots_ && operand + 1 < all_.size() && is_packed(operand) &&
+  return uses_slots_ && operand + 1 < all_.size() && all_[operand].given.empty() && is_packed(operand) &&
          pack_ * element_bytes(all_[operand].desc.dtype) == kSlotBytes && std::ranges::count(strides_[operand], 0) == 0;
 }
 
@@ -192,7 +192,7 @@ size_t ElementSite::slots() const {
 std::string ElementSite::members() const {
   std::string made;
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
-    if (!waits_in_slot(i)) made += fmt::format("  {} a{};\n", type_read(i, is_raw(i) ? "Raw" : "Pack"), i);
+    if (is_loaded(i)) made += fmt::format("  {} a{};\n", type_read(i, is_raw(i) ? "Raw" : "Pack"), i);
   }
   return holds_offset() ? made + fmt::format("  int o{};\n", all_.size() - 1) : made;
 }
@@ -200,7 +200,7 @@ std::string ElementSite::members() const {
 std::string ElementSite::members_list() const {
   std::string made;
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
-    if (!waits_in_slot(i)) made += fmt::format("a{}, ", i);
+    if (is_loaded(i)) made += fmt::format("a{}, ", i);
   }
   return holds_offset() ? made + fmt::format("o{}", all_.size() - 1) : made;
 }
@@ -211,7 +211,7 @@ std::string ElementSite::references(std::string_view from) const {
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
     if (waits_in_slot(i)) {
       made += fmt::format("  const {0} a{1} = *(const {0}*)(slots + {2} * kSlotStride);\n", type_read(i), i, slot++);
-    } else {
+    } else if (is_loaded(i)) {
       made += is_raw(i) ? fmt::format("  const auto a{0} = unpacked({1}.a{0});\n", i, from)
                         : fmt::format("  const auto& a{0} = {1}.a{0};\n", i, from);
     }
@@ -223,6 +223,10 @@ std::string ElementSite::body() const {
   std::string made = fmt::format("#undef kNumbers\n#define kNumbers {}\n", chain_number_);
   for (size_t i = 0; i + 1 < all_.size(); ++i) {
     const std::string element = fmt::format("a{}{}", i, is_packed(i) ? ".e[i]" : "");
+    if (!all_[i].given.empty()) {
+      made += fmt::format("    const float x{} = {};\n", i, all_[i].given);
+      continue;
+    }
     made += text_.is_exact ? fmt::format("    const auto x{} = {};\n", i, element)
                            : fmt::format("    const float x{} = widened({});\n", i, element);
   }

@@ -9,6 +9,7 @@ namespace assay::engine::cuda {
 struct ElementOperand {
   Pointer pointer;
   TensorDesc desc;
+  std::string_view given = {};  // the float that it is, in what opens the text: it is not read from memory
 };
 
 // The places where the operands of an elementwise text are read and its result is written, for each element of the
@@ -68,6 +69,7 @@ class ElementSite {
   std::string walked_offsets(size_t begin) const;
   std::string offsets(size_t begin) const;
   bool waits_in_slot(size_t operand) const;
+  bool is_loaded(size_t operand) const { return all_[operand].given.empty() && !waits_in_slot(operand); }
   bool holds_offset() const { return !uses_slots_ && computed_ == 0; }
   std::string address(size_t operand) const;
   size_t stride_place(size_t operand, size_t dim) const;

@@ -65,6 +65,20 @@ std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done,
                  [](size_t first) { return fmt::format("plain * x{} + x{}", first, first + 1); });
 }
 
+std::optional<ElementSite> gated_site(const LayerPart& part, int first, int second, size_t begin) {
+  const Layer& layer = part.layer;
+  const std::optional<Chain> chain = find_chain(layer, 0, {});
+  std::optional<ElementText> text = chain ? chain_text(layer, *chain) : std::nullopt;
+  if (!text) return std::nullopt;
+  std::vector<ElementOperand> operands;
+  for (const int input : text->inputs) {
+    const auto place = static_cast<size_t>(input);
+    const std::string_view given = input == first ? "products.e[0]" : input == second ? "products.e[1]" : "";
+    operands.push_back({given.empty() ? input_pointer(begin + place) : output_pointer(0), layer.inputs[place], given});
+  }
+  return ElementSite(*std::move(text), std::move(operands), {output_pointer(0), layer.outputs[0]});
+}
+
 Bias channel_bias(const Layer& layer, const ConvolutionForm& form) {
   if (form.bias < 0) return {};
   return {form.bias, along_channels(layer.inputs[static_cast<size_t>(form.bias)], layer.outputs[0])};
@@ -76,6 +90,13 @@ std::string finish_text(ElementSite site, Launch& launch, std::string_view plain
                                         "DEVICE void finish(const Params& p, uint32 first, const Pack<{}, {}>& "
                                         "products) {{\n  finish(p, products, operands_of(p, first));\n}}\n",
                                         plain, site.pack());
+}
+
+std::string gated_finish_text(ElementSite site, Launch& launch) {
+  site.add_to(launch);
+  return operands_text(site) +
+         "DEVICE void finish(const Params& p, const Pack<float, 2>& products, const Operands& operands) {\n" +
+         site.references("operands") + site.results("") + "}\n";
 }
 
 std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns) {

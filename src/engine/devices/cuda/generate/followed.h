@@ -2,6 +2,7 @@
 
 #include "engine/devices/cuda/generate/element_site.h"
 #include "engine/layers/convolution.h"
+#include "engine/layers/layer_part.h"
 
 namespace assay::engine::cuda {
 
@@ -18,6 +19,9 @@ std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const 
 // The site of a product of integers: it is multiplied by factors, and the bias is added.
 std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
                                                 const ElementOperand& bias);
+// The site of elementwise nodes alone, in a part of a layer, that are given two products: these two of its inputs. The
+// kernel has its inputs from number `begin` on. Nullopt: a node has no text.
+std::optional<ElementSite> gated_site(const LayerPart& part, int first, int second, size_t begin);
 // The bias of a convolution.
 Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
 
@@ -25,6 +29,8 @@ Bias channel_bias(const Layer& layer, const ConvolutionForm& form);
 // of products `Pack<PLAIN, kTaken>`; and its two halves, `operands_of(p, first)` and `finish(p, given, operands)`. Adds
 // what it needs to the launch. `plain`: the type of a product.
 std::string finish_text(ElementSite site, Launch& launch, std::string_view plain = "float");
+// `operands_of(p, first)` and `finish(p, given, operands)`, which is given both products of one result.
+std::string gated_finish_text(ElementSite site, Launch& launch);
 // `operands_of(p, row, column)` and `finish(p, given, operands)`, for results in so many columns.
 std::string row_finish_text(ElementSite site, Launch& launch, int64_t columns);
 // `fetch(p, row, column, slots)`, which brings operands into slots, kSlotStride bytes from one to the next, with copies

@@ -3,39 +3,12 @@
 #include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/generate/kernel_writer.h"
 #include "engine/devices/cuda/text/texts.h"
+#include "engine/devices/cuda/tiles/compressed_layer.h"
 #include "engine/devices/cuda/tiles/few_rows.h"
 #include "engine/devices/cuda/tiles/tiled.h"
-#include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
-
-// A layer that begins with such a product, whose operands lie plainly.
-struct CompressedLayer {
-  const CompressedForm& form;
-  size_t data;
-  int64_t rows;
-  ElementSite site;
-};
-
-std::optional<CompressedLayer> find_layer_of_codes(const Layer& layer) {
-  const auto* const form = form_as<CompressedForm>(layer);
-  if (form == nullptr || layer.outputs.size() != 1) return std::nullopt;
-  const CompressedProduct& product = form->product;
-  const ir::ValueId result = layer.result(layer.nodes[form->done - 1], 0);
-  const int data = layer.input_of(product.data);
-  if (data < 0 || layer.desc_of(result).dims != layer.outputs[0].dims) return std::nullopt;
-  const TensorDesc& left = layer.inputs[static_cast<size_t>(data)];
-  const bool lies_plainly = has_layout(left, Layout::plain) && has_layout(layer.outputs[0], Layout::plain);
-  if (left.dtype != product.dtype || !lies_plainly) return std::nullopt;
-  Bias bias{.input = product.bias.valid() ? layer.input_of(product.bias) : -1};
-  if (product.bias.valid() && bias.input < 0) return std::nullopt;
-  if (bias.input >= 0) bias.desc = layer.inputs[static_cast<size_t>(bias.input)];
-  std::optional<ElementSite> site = followed_site(layer, form->done, bias);
-  if (!site) return std::nullopt;
-  return CompressedLayer{*form, static_cast<size_t>(data), layer.outputs[0].count() / product.columns,
-                         std::move(*site)};
-}
 
 class CompressedRows final : public Operation {
  public:
@@ -47,14 +20,8 @@ class CompressedRows final : public Operation {
     const CompressedOperand operand = compressed_operand(layer, found->form.product, true);
     Launches launches;
     launches.constants.push_back(operand.bytes);
-    const FewRows few{.type = found->form.product.dtype,
-                      .rows = found->rows,
-                      .columns = operand.columns,
-                      .depth = operand.depth,
-                      .left = input_pointer(found->data),
-                      .left_row = operand.depth,
-                      .right = {},
-                      .codes = &operand};
+    FewRows few = few_rows_of(*found);
+    few.codes = operand;
     std::optional<Launch> launch;
     if (!layer.is_strict && suits_few_rows(few)) launch = few_rows_launch(programs(), few, found->site);
     launches.all.push_back(launch ? std::move(*launch) : launch_by_units(layer, *found, operand));

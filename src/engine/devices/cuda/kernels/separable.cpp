@@ -1,5 +1,6 @@
 // Depthwise convolutions with the one of single pixels that alone reads them: by one kernel, or one after the other.
 #include "engine/devices/cuda/depthwise.h"
+#include "engine/devices/cuda/kernels_in_turn.h"
 #include "engine/devices/cuda/operation.h"
 #include "engine/devices/cuda/tiles/float_products.h"
 #include "engine/devices/cuda/tiles/separable_product.h"
@@ -14,64 +15,6 @@ constexpr std::string_view kApart = "apart";
 std::string name_of(const SeparableShape& shape) {
   return fmt::format("{}x{}/{}", shape.rows, shape.columns, shape.blocks);
 }
-
-// Operands of the convolutions that are computed one after the other, with the value between them in the workspace.
-struct Wiring {
-  std::vector<int> of_first, of_second;  // inputs of the layer; -1: the value between
-  uint64_t between_bytes = 0;
-
-  Arguments first(const Arguments& whole) const {
-    Arguments made = with(whole, of_first);
-    made.outputs = {whole.workspace};
-    return made;
-  }
-  Arguments second(const Arguments& whole) const { return with(whole, of_second); }
-
- private:
-  Arguments with(const Arguments& whole, const std::vector<int>& inputs) const {
-    Arguments made{.inputs = {}, .outputs = whole.outputs, .workspace = {whole.workspace.value + between_bytes}};
-    for (const int input : inputs) {
-      made.inputs.push_back(input < 0 ? whole.workspace : whole.inputs[static_cast<size_t>(input)]);
-    }
-    return made;
-  }
-};
-
-class TwoCalls final : public Call {
- public:
-  TwoCalls(Wiring wiring, const Kernel& first, const Kernel& second, const Arguments& arguments)
-      : wiring_(std::move(wiring)),
-        first_(first.bind(wiring_.first(arguments))),
-        second_(second.bind(wiring_.second(arguments))) {}
-  void run(Queue& queue) override {
-    first_->run(queue);
-    second_->run(queue);
-  }
-  void rebind(const Arguments& arguments) override {
-    first_->rebind(wiring_.first(arguments));
-    second_->rebind(wiring_.second(arguments));
-  }
-
- private:
-  Wiring wiring_;
-  std::unique_ptr<Call> first_, second_;
-};
-
-class TwoKernels final : public Kernel {
- public:
-  TwoKernels(Wiring wiring, std::unique_ptr<Kernel> first, std::unique_ptr<Kernel> second)
-      : wiring_(std::move(wiring)), first_(std::move(first)), second_(std::move(second)) {}
-  uint64_t workspace_bytes() const override {
-    return wiring_.between_bytes + std::max(first_->workspace_bytes(), second_->workspace_bytes());
-  }
-  std::unique_ptr<Call> bind(const Arguments& arguments) const override {
-    return std::make_unique<TwoCalls>(wiring_, *first_, *second_, arguments);
-  }
-
- private:
-  Wiring wiring_;
-  std::unique_ptr<Kernel> first_, second_;
-};
 
 class SeparableConvolution final : public Operation {
  public:
@@ -109,13 +52,11 @@ class SeparableConvolution final : public Operation {
     return product ? separable_shapes(*product, programs().card()) : SeparableShapes();
   }
   std::unique_ptr<Kernel> both(const Separated& parts) const {
-    std::unique_ptr<Kernel> first = depthwise_kernel(programs(), parts.depthwise.layer);
-    std::unique_ptr<Kernel> second = Windows(programs()).make(parts.pointwise.layer, "");
-    if (!first || !second) return {};
-    constexpr uint64_t kEven = 256;
-    const uint64_t bytes = parts.depthwise.layer.outputs[0].size_bytes();
-    Wiring wiring{parts.depthwise.inputs, parts.pointwise.inputs, (bytes + kEven - 1) / kEven * kEven};
-    return std::make_unique<TwoKernels>(std::move(wiring), std::move(first), std::move(second));
+    std::vector<KernelOfPart> made;
+    made.push_back({depthwise_kernel(programs(), parts.depthwise.layer), inputs_of(parts.depthwise),
+                    parts.depthwise.layer.outputs[0].size_bytes()});
+    made.push_back({Windows(programs()).make(parts.pointwise.layer, ""), inputs_of(parts.pointwise)});
+    return in_turn(std::move(made));
   }
 };
 

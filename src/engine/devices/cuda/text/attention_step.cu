@@ -290,6 +290,7 @@ RESIDENT_KERNEL(kThreads, kResident) {
   const int own_column = (int)thread_index() % kQueryThreads * kOwnPack;
   const Query mine = query_of(p, set, first_query + own);
   Out* const out = kOut + mine.at.out + (int64)mine.row * kOutRow;
+  LET_THE_NEXT_BEGIN();
   AFTER_THE_ONE_BEFORE();
 
   const bool keeps = (kKeepsKeys || kKeepsValues) && first_query == 0;

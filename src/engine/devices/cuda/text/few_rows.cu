@@ -3,13 +3,24 @@
 // warp moves into memory of its own, kStages ahead, the first of them before the launch before has ended; tensor cores
 // multiply. Columns are elements of T, or, beside rows of float16, codes of kBits with a scale for each kBlock and one
 // zero point (kIsOfCodes). A step has kStepDepth of the depth: kColumnBytes of each column, with room that puts columns
-// into other banks, and kStageBytes with the scales behind them.
+// into other banks, and kStageBytes with the scales behind them. Each block normalises the rows first where kIsNormed.
+// Where kIsGated, results are made of a column of either half: units of both stand in turns.
 #define kUnit 8      // columns
 #define kGranule 32  // of the depth: what a lane reads at once of a row, in the order in which it multiplies
 #define kTogether (kWarps / kSlices)
 #define kWarps (kThreads / 32)
-#define kResults (kTogether * kUnit * kRows)
+#define kSums (kIsGated ? 2 : 1)  // of a result
+#define kResults (kTogether / kSums * kUnit * kRows)
 #define kEach ((kResults + kThreads - 1) / kThreads)  // of a thread
+
+// Columns of a unit, from the first on.
+struct Unit {
+  int first, count;
+};
+DEVICE Unit unit_at(const Params& p, int number) {
+  const int columns = kColumns / kSums, first = number / kSums * kUnit;
+  return {first + number % kSums * columns, columns - first};
+}
 
 #if kIsOfCodes
 #define kScales (kStepDepth / kBlock)
@@ -20,18 +31,19 @@ typedef Compressed Weights;
 DEVICE Weights weights_of(const Params& p) { return compressed_of(p); }
 DEVICE void copy_step(const Params& p, const Weights& weights, unsigned char* to, int unit, int step) {
   const int lane = (int)thread_index() % 32;
+  const Unit columns = unit_at(p, unit);
 #pragma unroll
   for (int i = 0; i < 2; ++i) {
     const int column = i * 4 + lane / 8, part = lane % 8, k = step * kStepDepth + part * (128 / kBits);
-    const int64 at = ((int64)(unit * kUnit + column) * kDepth + k) * kBits / 32;
-    copy_or_zero(to + column * kColumnBytes + part * 16, weights.words + at, unit * kUnit + column < kColumns && k < kDepth);
+    const int64 at = ((int64)(columns.first + column) * kDepth + k) * kBits / 32;
+    copy_or_zero(to + column * kColumnBytes + part * 16, weights.words + at, column < columns.count && k < kDepth);
   }
 #pragma unroll
   for (int i = 0; i < kUnit * kScaleWords; i += 32) {
     const int column = (i + lane) / kScaleWords, part = (i + lane) % kScaleWords;
     if (column >= kUnit) break;
-    const uint32* const scales = (const uint32*)(weights.scales + (int64)(unit * kUnit + column) * weights.blocks);
-    const bool is_there = unit * kUnit + column < kColumns && step * kScales + part * kScales / kScaleWords < weights.blocks;
+    const uint32* const scales = (const uint32*)(weights.scales + (int64)(columns.first + column) * weights.blocks);
+    const bool is_there = column < columns.count && step * kScales + part * kScales / kScaleWords < weights.blocks;
     copy_word_or_zero(to + kScalePlace + (i + lane) * 4, scales + step * kScaleWords + part, is_there);
   }
 }
@@ -74,11 +86,12 @@ struct Weights {
 DEVICE Weights weights_of(const Params& p) { return {kRight}; }
 DEVICE void copy_step(const Params& p, const Weights& weights, unsigned char* to, int unit, int step) {
   const int lane = (int)thread_index() % 32;
+  const Unit columns = unit_at(p, unit);
 #pragma unroll
   for (int i = 0; i < 4; ++i) {
     const int column = i * 2 + lane / 16, part = lane % 16, k = step * kStepDepth + part * 8;
-    const T* const from = weights.first + (int64)(unit * kUnit + column) * kRightColumn + k;
-    copy_or_zero(to + column * kColumnBytes + part * 16, from, unit * kUnit + column < kColumns && k < kDepth);
+    const T* const from = weights.first + (int64)(columns.first + column) * kRightColumn + k;
+    copy_or_zero(to + column * kColumnBytes + part * 16, from, column < columns.count && k < kDepth);
   }
 }
 DEVICE void keep_left(uint32* granule, int part, const Raw<T, 8>& raw) {
@@ -124,6 +137,127 @@ DEVICE void multiply_step(const Weights& weights, const unsigned char* from, con
   }
 }
 
+#if kIsNormed
+#define kPacks ((kDepthPacks + kThreads - 1) / kThreads)  // of a row, of a thread
+// Adds up what all threads have, row by row; `memory`: room for kRows numbers of each warp.
+DEVICE void sum_rows(float* of_rows, float* memory) {
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float sum = warp_sum(of_rows[r]);
+    if (thread_index() % 32 == 0) memory[(int)thread_index() / 32 * kRows + r] = sum;
+  }
+  meet();
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    of_rows[r] = 0;
+#pragma unroll
+    for (int warp = 0; warp < kWarps; ++warp) of_rows[r] += memory[warp * kRows + r];
+  }
+}
+// Factors and shifts of the thread's elements: constants, which are read before the launch before has ended.
+struct Factors {
+  Raw<Scale, 8> scales[kHasScale ? kPacks : 1];
+  Raw<Shift, 8> shifts[kHasShift ? kPacks : 1];
+};
+DEVICE Factors factors_of(const Params& p) {
+  Factors factors;
+#pragma unroll
+  for (int i = 0; i < kPacks; ++i) {
+    const int pack = (int)thread_index() + i * kThreads;
+    if (pack >= kDepthPacks) continue;
+    if constexpr (kHasScale) factors.scales[i] = load_raw<Scale, 8>(kScale + pack * 8);
+    if constexpr (kHasShift) factors.shifts[i] = load_raw<Shift, 8>(kShift + pack * 8);
+  }
+  return factors;
+}
+// A pack of what a row becomes.
+DEVICE Raw<T, 8> normalised(const float* x, const Factors& factors, int i, float factor) {
+  Pack<Scale, 8> scale;
+  Pack<Shift, 8> shift;
+  if constexpr (kHasScale) scale = unpacked(factors.scales[i]);
+  if constexpr (kHasShift) shift = unpacked(factors.shifts[i]);
+  Raw<T, 8> made;
+#pragma unroll
+  for (int e = 0; e < 8; e += 2) {
+    float pair[2] = {x[e] * factor, x[e + 1] * factor};
+#pragma unroll
+    for (int n = 0; n < 2; ++n) {
+      if constexpr (kHasScale) pair[n] *= widened(scale.e[e + n]);
+      if constexpr (kHasShift) pair[n] += widened(shift.e[e + n]);
+    }
+    made.words[e / 2] = (uint32)Narrow<T>::of(pair[0]).bits | (uint32)Narrow<T>::of(pair[1]).bits << 16;
+  }
+  return made;
+}
+// `memory`: room for two numbers of each row and warp.
+DEVICE void keep_rows(const Params& p, const Factors& factors, uint32* left, float* memory) {
+  float held[kRows][kPacks][8], sums[kRows], squares[kRows];
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+      const int pack = (int)thread_index() + i * kThreads;
+      Raw<T, 8> raw = {};
+      if (pack < kDepthPacks) raw = load_raw<T, 8>(kLeft + (int64)r * kLeftRow + pack * 8);
+      const Pack<T, 8> elements = unpacked(raw);
+#pragma unroll
+      for (int e = 0; e < 8; ++e) held[r][i][e] = widened(elements.e[e]);
+    }
+  }
+  if (!kIsRms) {
+#pragma unroll
+    for (int r = 0; r < kRows; ++r) {
+      sums[r] = 0;
+#pragma unroll
+      for (int i = 0; i < kPacks * 8; ++i) sums[r] += held[r][i / 8][i % 8];
+    }
+    sum_rows(sums, memory);
+  }
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float mean = kIsRms ? 0.0f : sums[r] / (float)kDepth;
+    squares[r] = 0;
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+      const bool is_there = (int)thread_index() + i * kThreads < kDepthPacks;
+#pragma unroll
+      for (int e = 0; e < 8; ++e) {
+        held[r][i][e] -= mean;
+        if (is_there) squares[r] += held[r][i][e] * held[r][i][e];
+      }
+    }
+  }
+  sum_rows(squares, memory + kWarps * kRows);
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+    const float factor = 1.0f / sqrtf(squares[r] / (float)kDepth + kEpsilon);
+#pragma unroll
+    for (int i = 0; i < kPacks; ++i) {
+      const int pack = (int)thread_index() + i * kThreads;
+      if (pack < kDepthPacks) {
+        keep_left(left + r * kLeftStride + pack / 4 * (kGranule / 2), pack % 4, normalised(held[r][i], factors, i, factor));
+      } else if (pack < kStepPacks) {
+        keep_left(left + r * kLeftStride + pack / 4 * (kGranule / 2), pack % 4, Raw<T, 8>{});
+      }
+    }
+  }
+}
+#else
+struct Factors {};
+DEVICE Factors factors_of(const Params&) { return {}; }
+DEVICE void keep_rows(const Params& p, const Factors&, uint32* left, float*) {
+#pragma unroll
+  for (int r = 0; r < kRows; ++r) {
+#pragma unroll 2
+    for (int pack = (int)thread_index(); pack < kStepPacks; pack += kThreads) {
+      Raw<T, 8> raw = {};
+      if (pack * 8 < kDepth) raw = load_raw<T, 8>(kLeft + (int64)r * kLeftRow + pack * 8);
+      keep_left(left + r * kLeftStride + pack / 4 * (kGranule / 2), pack % 4, raw);
+    }
+  }
+}
+#endif
+
 EARLY_KERNEL(kThreads) {
   DYNAMIC_SHARED(memory);
   const int lane = (int)thread_index() % 32, warp = warp_index(), slice = warp % kSlices;
@@ -131,7 +265,7 @@ EARLY_KERNEL(kThreads) {
   uint32* const left = (uint32*)memory;
   unsigned char* const stages = memory + kLeftBytes + warp * (kStages * kStageBytes);
   float* const joined = (float*)(memory + kLeftBytes + kWarps * kStages * kStageBytes);
-  const int units = (kColumns + kUnit - 1) / kUnit, turns = (int)blocks_x() * kTogether;
+  const int units = (kColumns / kSums + kUnit - 1) / kUnit * kSums, turns = (int)blocks_x() * kTogether;
   const int steps = (kDepth + kStepDepth - 1) / kStepDepth;
   const int begin = steps * slice / kSlices, end = steps * (slice + 1) / kSlices;
   const int first = (int)block_x() * kTogether;
@@ -148,29 +282,31 @@ EARLY_KERNEL(kThreads) {
   };
 #pragma unroll
   for (int stage = 0; stage < kStages; ++stage) copy_next(stage);
+  const Factors factors = factors_of(p);
+  if (!kIsOfCodes) LET_THE_NEXT_BEGIN();
   AFTER_THE_ONE_BEFORE();
-  const int packs = steps * (kStepDepth / 8);
-#pragma unroll
-  for (int r = 0; r < kRows; ++r) {
-#pragma unroll 2
-    for (int pack = (int)thread_index(); pack < packs; pack += kThreads) {
-      Raw<T, 8> raw = {};
-      if (pack * 8 < kDepth) raw = load_raw<T, 8>(kLeft + (int64)r * kLeftRow + pack * 8);
-      keep_left(left + r * kLeftStride + pack / 4 * (kGranule / 2), pack % 4, raw);
-    }
-  }
+  keep_rows(p, factors, left, joined);
   meet();
   const uint32* const own = lane / 4 < kRows ? left + lane / 4 * kLeftStride : nullptr;
   int stage = 0, turn = 0;
 #pragma unroll 1
   for (int at = first; at < units; at += turns) {
-    const auto column_of = [&](int result) { return (at + result / (kUnit * kRows)) * kUnit + result % kUnit; };
+    // Results are numbered by the units of their first sums, rows and columns.
+    struct Place {
+      int column;
+      bool is_there;
+    };
+    const auto place_of = [&](int result) {
+      const int number = at + result / (kUnit * kRows) * kSums, column = result % kUnit;
+      const Unit unit = unit_at(p, number);
+      return Place{unit.first + column, result < kResults && number < units && column < unit.count};
+    };
     Operands operands[kEach];
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       const int result = (int)thread_index() + i * kThreads;
-      const bool is_there = result < kResults && column_of(result) < kColumns;
-      operands[i] = operands_of(p, is_there ? (uint32)(result / kUnit % kRows * kColumns + column_of(result)) : 0);
+      const Place place = place_of(result);
+      operands[i] = operands_of(p, place.is_there ? (uint32)(result / kUnit % kRows * (kColumns / kSums) + place.column) : 0);
     }
     float sums[4] = {};
     if (at + warp / kSlices < units) {
@@ -192,12 +328,15 @@ EARLY_KERNEL(kThreads) {
 #pragma unroll
     for (int i = 0; i < kEach; ++i) {
       const int result = (int)thread_index() + i * kThreads;
-      if (result >= kResults || column_of(result) >= kColumns) continue;
-      const float* const of_result = parts + result / (kUnit * kRows) * (kSlices * kRows * kUnit) + result % (kUnit * kRows);
-      float sum = 0;
+      if (!place_of(result).is_there) continue;
+      Pack<float, kSums> made = {};
 #pragma unroll
-      for (int s = 0; s < kSlices; ++s) sum += of_result[s * (kRows * kUnit)];
-      finish(p, Pack<float, 1>{{sum}}, operands[i]);
+      for (int sum = 0; sum < kSums; ++sum) {
+        const float* const of_sum = parts + (result / (kUnit * kRows) * kSums + sum) * (kSlices * kRows * kUnit);
+#pragma unroll
+        for (int s = 0; s < kSlices; ++s) made.e[sum] += of_sum[s * (kRows * kUnit) + result % (kUnit * kRows)];
+      }
+      finish(p, made, operands[i]);
     }
     turn ^= 1;
   }

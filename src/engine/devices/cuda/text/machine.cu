@@ -49,8 +49,11 @@ DEVICE void delay() {}
     asm volatile("griddepcontrol.wait;\n\tgriddepcontrol.launch_dependents;" ::: "memory");     \
     delay();                                                                                    \
   } while (false)
+// Lets the launch behind this one begin at once, before this one has waited: where it has much to read that is constant.
+#define LET_THE_NEXT_BEGIN() asm volatile("griddepcontrol.launch_dependents;" ::: "memory")
 #else
 #define AFTER_THE_ONE_BEFORE()
+#define LET_THE_NEXT_BEGIN()
 #endif
 // KERNEL waits at its begin; the body of EARLY_KERNEL does it itself.
 #define EARLY_KERNEL(threads) \

@@ -83,7 +83,7 @@ double cost_apart(const SeparableProduct& product, int processors) {
 }
 
 // Lets pointers from `first` on, which name inputs of a part, name those of the whole layer.
-void rename_inputs(const SeparablePart& part, size_t first, Launch& launch) {
+void rename_inputs(const LayerPart& part, size_t first, Launch& launch) {
   for (size_t i = first; i < launch.pointers.size(); ++i) {
     Pointer& pointer = launch.pointers[i];
     if (pointer.kind == Pointer::Kind::input) pointer.index = static_cast<uint32_t>(part.inputs[pointer.index]);
@@ -91,7 +91,7 @@ void rename_inputs(const SeparablePart& part, size_t first, Launch& launch) {
 }
 
 // Finds the site of what follows the convolution of a part.
-std::optional<ElementSite> site_of(const SeparablePart& part, int64_t most_pack) {
+std::optional<ElementSite> site_of(const LayerPart& part, int64_t most_pack) {
   const auto* const form = form_as<ConvolutionForm>(part.layer);
   std::optional<ElementSite> site =
       form != nullptr ? followed_site(part.layer, form->done, channel_bias(part.layer, *form)) : std::nullopt;

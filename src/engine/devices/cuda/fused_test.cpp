@@ -1,0 +1,93 @@
+// Products of few rows with the normalisation before them and the gate behind them, on a card whose kernels the host
+// runs.
+#include <gtest/gtest.h>
+
+#include "simt/layer_check.h"
+
+namespace assay::engine::cuda {
+namespace {
+
+using testing_support::difference;
+using testing_support::numbers;
+using testing_support::OnCard;
+
+struct Fused {
+  const char* type = "float16";
+  int rows = 1, depth = 72, columns = 24;
+  std::string norm = "n = LayerNormalization(x, f, h)";
+  bool is_gated = false;
+  double tolerance = 1e-2;
+
+  std::string text() const {
+    const std::string gates = "a = MatMul(n, w) b = MatMul(n, v) s = Sigmoid(a) t = Mul(a, s) z = Mul(t, b) }";
+    const auto weights = [&](const char* name) {
+      return numbers(fmt::format("{}[{},{}] {}", type, depth, columns, name), depth * columns);
+    };
+    return fmt::format(
+        "<ir_version: 10, opset_import: [\"\" : 23]> g ({0}[{1},{2}] x, {0}[{1},{3}] r) => ({0}[{1},{3}] z, "
+        "{0}[{1},{3}] q) "
+        "<{4}, {5}, {6}, {7}, int64[1] last = {{-1}}, {0} few = {{1e-3}}> {{ {8} q = Neg(r) {9}",
+        type, rows, depth, columns, weights("w"), weights("v"), numbers(fmt::format("{}[{}] f", type, depth), depth),
+        numbers(fmt::format("{}[{}] h", type, depth), depth), norm,
+        is_gated ? gates : "a = MatMul(n, w) z = Add(a, r) }");
+  }
+};
+
+void check(const Fused& fused, const std::string& variant) {
+  ProgramOptions options;
+  options.tactics.replayed = {{"z", "product.fused:" + variant}};
+  const OnCard model(fused.text(), options);
+  const std::vector<std::string> tactics = model.tactics();
+  EXPECT_EQ(std::ranges::count(tactics, options.tactics.replayed.at("z")), 1) << variant << ": " << tactics.front();
+  EXPECT_EQ(tactics.size(), 2U);
+  engine::Context context(model.program(), {}, false);
+  const auto first = model.run(context);
+  EXPECT_EQ(difference(first, model.expected(), fused.tolerance), "") << variant;
+  for (int run = 0; run < 2; ++run) EXPECT_EQ(difference(model.run(context), first, 0), "") << variant;
+}
+
+TEST(CardFused, NormsOfEachKind) {
+  check({}, "rows");
+  check({.rows = 3, .depth = 40, .columns = 9, .norm = "n = RMSNormalization(x, f)"}, "rows");
+  check({.type = "bfloat16",
+         .rows = 2,
+         .depth = 2056,
+         .columns = 17,
+         .norm = "n = LayerNormalization(x, f)",
+         .tolerance = 0.3},
+        "rows");
+  check({.rows = 8,
+         .depth = 136,
+         .columns = 70,
+         .norm = "u = Mul(x, x) m = ReduceMean<keepdims = 1>(u, last) e = Add(m, few) d = Sqrt(e) g = Div(x, d) n = "
+                 "Mul(g, f)"},
+        "rows");
+}
+
+TEST(CardFused, Gates) {
+  check({.is_gated = true}, "rows");
+  check({.rows = 3, .depth = 264, .columns = 37, .norm = "n = RMSNormalization(x, f)", .is_gated = true}, "rows");
+  check({.depth = 24, .columns = 5000, .norm = "n = LayerNormalization(x, f, h)", .is_gated = true}, "rows");
+}
+
+// Lowering makes no layers for kernels that may not be used.
+TEST(CardFused, LeftOut) {
+  const testing_support::HostCard card;
+  LoweringRules rules = card.device().rules();
+  const int64_t depthwise = rules.most_depthwise;
+  card.device().leave_out("product.fused:rows", rules);
+  EXPECT_EQ(rules.most_fused_rows, rules.few_rows);
+  card.device().leave_out("product.fused", rules);
+  EXPECT_EQ(rules.most_fused_rows, 0);
+  EXPECT_EQ(rules.most_depthwise, depthwise);
+  card.device().leave_out("conv.separable", rules);
+  EXPECT_EQ(rules.most_depthwise, 0);
+}
+
+TEST(CardFused, PartByPart) {
+  check({}, "apart");
+  check({.rows = 4, .columns = 30, .norm = "n = RMSNormalization(x, f)", .is_gated = true}, "apart");
+}
+
+}  // namespace
+}  // namespace assay::engine::cuda
