@@ -22,6 +22,15 @@ struct CellRow {
   float* c = nullptr;
 };
 
+// Sums of products of codes: less `zero` times `by_zero` of each, they are whole multiples of the scales.
+struct ScaledSums {
+  std::span<const int32_t> sums;
+  const int32_t* by_zero;
+  int32_t zero;
+  const float* scales;
+  float scale;  // of all
+};
+
 // A step of a recurrent operator after its products, for one instruction set.
 struct CellKernels {
   void (*rnn)(const CellKind& kind, const CellRow& row);
@@ -29,8 +38,8 @@ struct CellKernels {
   void (*gru_gates)(const CellKind& kind, const CellRow& row, float* reset);
   void (*gru)(const CellKind& kind, const CellRow& row);
   void (*lstm)(const CellKind& kind, const CellRow& row);
-  // Adds whole sums, times the scale and one for each, to a multiple of 16 numbers.
-  void (*add_scaled)(std::span<const int32_t> sums, const float* scales, float scale, float* out);
+  // Adds the numbers of a whole count of vectors.
+  void (*add_scaled)(const ScaledSums& sums, float* out);
 };
 
 // The best that this processor has.

@@ -71,10 +71,17 @@ ASSAY_KERNEL void lstm(const CellKind& kind, const CellRow& row) {
   }
 }
 
-ASSAY_KERNEL void add_scaled(std::span<const int32_t> sums, const float* scales, float scale, float* out) {
-  for (size_t i = 0; i < sums.size(); i += kWidth) {
-    const Bits whole = reinterpret_cast<const Bits&>(at(reinterpret_cast<const float*>(sums.data()) + i).lanes);
-    at(out + i).lanes += __builtin_convertvector(whole, Vector) * (at(scales + i).lanes * scale);
+ASSAY_KERNEL inline void read(const int32_t* x, Bits& out) {
+  out = reinterpret_cast<const Bits&>(at(reinterpret_cast<const float*>(x)).lanes);
+}
+
+ASSAY_KERNEL void add_scaled(const ScaledSums& of, float* out) {
+  for (size_t i = 0; i < of.sums.size(); i += kWidth) {
+    Bits sum, by_zero;
+    read(of.sums.data() + i, sum);
+    read(of.by_zero + i, by_zero);
+    const Bits whole = sum - by_zero * of.zero;
+    at(out + i).lanes += __builtin_convertvector(whole, Vector) * (at(of.scales + i).lanes * of.scale);
   }
 }
 

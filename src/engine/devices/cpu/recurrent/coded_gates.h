@@ -23,13 +23,20 @@ class CodedGates {
 
  private:
   struct Given;
-  void multiply(const Given& given, int64_t first, int64_t count, int64_t panel) const;
+  struct Columns {
+    int64_t begin, end;
+  };
+  // Takes codes in which the columns of a gate are whole vectors.
+  CodedGates(const Layer& layer, const Recurrence& recurrence, const RecurrentCodes& wide, int64_t gates);
+  void multiply(const Given& given, int64_t first, int64_t count, int64_t column) const;
+  void add_sums(const Given& given, const int32_t* sums, Columns columns, float* gates) const;
 
-  int64_t depth_, hidden_, gates_, width_, panel_columns_;
-  uint64_t gate_bytes_;
+  int64_t depth_, columns_, gate_;  // columns of all gates and of one
+  int64_t out_gate_, out_row_;      // from one gate to the next, and from one row of them
+  int64_t panel_columns_;
   Buffer panels_;
   CodeZeros zeros_;
-  std::vector<float> scales_;  // of the columns of gates, with zeros behind each
+  std::vector<float> scales_;  // by column
 };
 
 }  // namespace assay::engine::cpu

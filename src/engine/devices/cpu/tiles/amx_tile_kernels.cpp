@@ -74,7 +74,7 @@ ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
     const AmxBlocks::Block following = blocks.next();
     tile.summed = block.sums;
     tile.rows = block.rows;
-    multiply_vectors<kMostVectors>(tile, vectors);
+    multiply_vectors<kMostVectors>(tile, vectors, &tile);
     block = following;
   }
 }
@@ -102,7 +102,7 @@ ASSAY_KERNEL void multiply_blocks(const Tile& given, size_t vectors) {
     const AmxBlocks::Block following = blocks.next();
     tile.summed = block.sums;
     tile.rows = block.rows;
-    multiply_vectors<kMostVectors>(tile, vectors);
+    multiply_vectors<kMostVectors>(tile, vectors, &tile);
     block = following;
   }
 }

@@ -28,6 +28,8 @@ class CodeZeros {
   const int32_t* starts(int32_t zero, std::vector<int32_t>& made) const;
   // The starts for codes with a sign that are multiplied as they are.
   const int32_t* plain_starts(int32_t zero, std::vector<int32_t>& made) const;
+  // The sums of the weights by channel or column.
+  const int32_t* sums() const { return sums_.data(); }
   // By what sums of the data under a window, less the zero point, are multiplied to be added to them; null: nothing is.
   const int32_t* row_factors() const { return row_factors_.empty() ? nullptr : row_factors_.data(); }
 

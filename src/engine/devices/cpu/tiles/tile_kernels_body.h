@@ -196,6 +196,40 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_summed(const Tile& tile, Vec
   }
 }
 
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_whole(const Vector (&others)[kRows][kVectors],
+                                                          Vector (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v)
+      sums[r][v] = reinterpret_cast<Vector>(reinterpret_cast<Bits>(sums[r][v]) + reinterpret_cast<Bits>(others[r][v]));
+  }
+}
+
+// Sums of so few rows and columns wait for each product before: every other word has sums of its own.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up_few(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  constexpr size_t kWords = kVectors * kPanelVector;
+  const auto* words = reinterpret_cast<const std::byte*>(tile.panel);
+  Vector others[kRows][kVectors] = {};
+  for (size_t step = 0; step < tile.steps; ++step) {
+    const float* left[kRows];
+#pragma GCC unroll 16
+    for (size_t r = 0; r < kRows; ++r) left[r] = tile.places[r * tile.place_step + step] + tile.first;
+    size_t k = 0;
+    for (; k + 1 < tile.depth; k += 2, words += 2 * kWords) {
+      add_products(left, k, words, sums);
+      add_products(left, k + 1, words + kWords, others);
+    }
+    if (k < tile.depth) {
+      add_products(left, k, words, sums);
+      words += kWords;
+    }
+  }
+  add_whole(others, sums);
+}
+
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
   constexpr bool kHasChains = !kAreCodes && !kIsOrdered && sizeof(Element) == sizeof(float);
@@ -234,17 +268,20 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector 
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void multiply_tile(const Tile& tile) {
   Vector sums[kRows][kVectors];
+  constexpr size_t kFew = 4;  // sums
   start<kIsOrdered>(tile, sums);
   if constexpr (kReadsSums)
     add_summed(tile, sums);
+  else if constexpr (kAreCodes && kRows * kVectors <= kFew)
+    sum_up_few(tile, sums);
   else
     sum_up<kIsOrdered>(tile, sums);
   finish<kIsOrdered>(tile, sums);
 }
 
-// So many tiles, one below the other; then the tile is the one behind them.
+// So many tiles, one below the other; `behind` becomes the one behind them, unless it is null.
 template <size_t kRows, size_t kVectors, bool kIsOrdered>
-ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
+ASSAY_KERNEL void multiply_tiles(const Tile& given, size_t count, Tile* behind) {
   Tile tile = given;  // a copy, of which nothing that is written can be a part
   for (size_t i = 0; i < count; ++i) {
     multiply_tile<kIsOrdered, kRows, kVectors>(tile);
@@ -262,39 +299,40 @@ ASSAY_KERNEL void multiply_tiles(Tile& given, size_t count) {
       (*tile.take)(kRows);
     else if (tile.sums != nullptr)
       tile.sums += static_cast<int64_t>(kRows) * tile.sums_row;
-    const int64_t behind = static_cast<int64_t>(kRows) * tile.out_row;
-    if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + behind;
-    if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + behind;
+    const int64_t below = static_cast<int64_t>(kRows) * tile.out_row;
+    if (tile.added != nullptr) tile.added = static_cast<const Element*>(tile.added) + below;
+    if (tile.out != nullptr) tile.out = static_cast<Element*>(tile.out) + below;
   }
-  given = tile;
+  if (behind != nullptr) *behind = tile;
 }
 
 template <size_t kVectors, size_t kRows>
-ASSAY_KERNEL void multiply_rows(Tile& tile, size_t rows, size_t count) {
+ASSAY_KERNEL void multiply_rows(const Tile& tile, size_t rows, size_t count, Tile* behind) {
   if constexpr (!kAreCodes && sizeof(Element) == sizeof(float) && kVectors == kMostVectors) {
-    if (rows == kRows && tile.order != nullptr) return multiply_tiles<kRows, kVectors, true>(tile, count);
+    if (rows == kRows && tile.order != nullptr) return multiply_tiles<kRows, kVectors, true>(tile, count, behind);
   }
-  if (rows == kRows) return multiply_tiles<kRows, kVectors, false>(tile, count);
-  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile, rows, count);
+  if (rows == kRows) return multiply_tiles<kRows, kVectors, false>(tile, count, behind);
+  if constexpr (kRows > 1) multiply_rows<kVectors, kRows - 1>(tile, rows, count, behind);
 }
 
-// In tiles of as equally many rows as can be; then the tile is the one behind them.
+// In tiles of as equally many rows as can be; `behind` is as above, and may be the tile itself.
 template <size_t kVectors>
-ASSAY_KERNEL void multiply_vectors(Tile& tile, size_t vectors) {
+ASSAY_KERNEL void multiply_vectors(const Tile& tile, size_t vectors, Tile* behind) {
   if (vectors == kVectors) {
     constexpr size_t kMost = kMostRows[kVectors];
     const size_t rows = tile.rows;
     const size_t count = (rows + kMost - 1) / kMost;
     const size_t longer = rows % count;
-    if (longer > 0) multiply_rows<kVectors, kMost>(tile, rows / count + 1, longer);
-    return multiply_rows<kVectors, kMost>(tile, rows / count, count - longer);
+    if (longer == 0) return multiply_rows<kVectors, kMost>(tile, rows / count, count, behind);
+    Tile rest;
+    multiply_rows<kVectors, kMost>(tile, rows / count + 1, longer, &rest);
+    return multiply_rows<kVectors, kMost>(rest, rows / count, count - longer, behind);
   }
-  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(tile, vectors);
+  if constexpr (kVectors > 1) multiply_vectors<kVectors - 1>(tile, vectors, behind);
 }
 
-ASSAY_KERNEL [[maybe_unused]] void multiply(const Tile& given, size_t vectors) {
-  Tile tile = given;
-  multiply_vectors<kMostVectors>(tile, vectors);
+[[maybe_unused]] void multiply(const Tile& tile, size_t vectors) {
+  multiply_vectors<kMostVectors>(tile, vectors, nullptr);
 }
 
 [[maybe_unused]] size_t most_rows(size_t vectors) { return kMostRows[vectors]; }
