@@ -89,15 +89,28 @@ ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) 
 
 // NaN stays.
 template <typename V>
-ASSAY_KERNEL inline void at_least(const V& x, float least, V& out) {
-  V low;
-  set(low, least);
+ASSAY_KERNEL inline void at_least(const V& x, const V& low, V& out) {
   if constexpr (sizeof(V) == 64)
     out = _mm512_maskz_max_ps(kAllLanes, low, x);
   else if constexpr (sizeof(V) == 32)
     out = _mm256_max_ps(low, x);
   else
     choose(x < low, low, x, out);
+}
+template <typename V>
+ASSAY_KERNEL inline void at_least(const V& x, float least, V& out) {
+  V low;
+  set(low, least);
+  at_least(x, low, out);
+}
+template <typename V>
+ASSAY_KERNEL inline void at_most(const V& x, const V& high, V& out) {
+  if constexpr (sizeof(V) == 64)
+    out = _mm512_maskz_min_ps(kAllLanes, high, x);
+  else if constexpr (sizeof(V) == 32)
+    out = _mm256_min_ps(high, x);
+  else
+    choose(x > high, high, x, out);
 }
 
 // x * 2^n for whole numbers n; x is from 0.5 to 2, results may be denormal.

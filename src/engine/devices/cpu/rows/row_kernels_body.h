@@ -15,9 +15,21 @@ ASSAY_KERNEL void maximum(float* kept, const float* x, size_t count) {
   for (; i < count; ++i) kept[i] = x[i] > kept[i] || x[i] != x[i] ? x[i] : kept[i];
 }
 
-ASSAY_KERNEL void maxima(const float* const* x, size_t rows, float* out, size_t count) {
-  size_t i = 0;
-  for (; i + kWidth <= count; i += kWidth) {
+// Calls fn with the places of vectors of so many elements, of which the last may have some of the one before once more;
+// returns the number of elements that have a place: none of fewer than a vector.
+template <size_t kElements, typename Fn>
+ASSAY_KERNEL inline size_t for_vectors(size_t count, const Fn& fn) {
+  if (count < kElements) return 0;
+  for (size_t i = 0; i + kElements <= count; i += kElements) fn(i);
+  if (count % kElements != 0) fn(count - kElements);
+  return count;
+}
+
+struct Maxima {
+  const float* const* x;
+  size_t rows;
+  float* out;
+  ASSAY_KERNEL void operator()(size_t i) const {
     Vector kept = at(x[0] + i).lanes;
     for (size_t r = 1; r < rows; ++r) {
       const Vector b = at(x[r] + i).lanes;
@@ -25,26 +37,54 @@ ASSAY_KERNEL void maxima(const float* const* x, size_t rows, float* out, size_t 
     }
     at(out + i).lanes = kept;
   }
-  for (; i < count; ++i) {
+};
+
+ASSAY_KERNEL void maxima(const float* const* x, size_t rows, float* out, size_t count) {
+  for (size_t i = for_vectors<kWidth>(count, Maxima{x, rows, out}); i < count; ++i) {
     float kept = x[0][i];
     for (size_t r = 1; r < rows; ++r) kept = x[r][i] > kept || x[r][i] != x[r][i] ? x[r][i] : kept;
     out[i] = kept;
   }
 }
 
-template <typename T>
-ASSAY_KERNEL inline void maxima_of_bytes(const T* const* x, size_t rows, T* out, size_t count) {
-  using Bytes [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = T;
-  size_t i = 0;
-  for (; i + kBytes <= count; i += kBytes) {
-    Bytes kept = *reinterpret_cast<const Bytes*>(x[0] + i);
+// Bytes at any address, as Place.
+struct [[gnu::may_alias]] SignedCodes {
+  using Lanes [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = int8_t;
+  Lanes lanes;
+};
+struct [[gnu::may_alias]] PlainCodes {
+  using Lanes [[gnu::vector_size(kBytes), gnu::aligned(1), gnu::may_alias]] = uint8_t;
+  Lanes lanes;
+};
+struct [[gnu::may_alias]] FewSignedCodes {
+  using Lanes [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = int8_t;
+  Lanes lanes;
+};
+struct [[gnu::may_alias]] FewPlainCodes {
+  using Lanes [[gnu::vector_size(16), gnu::aligned(1), gnu::may_alias]] = uint8_t;
+  Lanes lanes;
+};
+
+template <typename Bytes, typename T>
+struct MaximaOfBytes {
+  const T* const* x;
+  size_t rows;
+  T* out;
+  ASSAY_KERNEL void operator()(size_t i) const {
+    auto kept = reinterpret_cast<const Bytes*>(x[0] + i)->lanes;
     for (size_t r = 1; r < rows; ++r) {
-      const Bytes b = *reinterpret_cast<const Bytes*>(x[r] + i);
-      const auto is_greater = (Bytes)(b > kept);
+      const auto b = reinterpret_cast<const Bytes*>(x[r] + i)->lanes;
+      const auto is_greater = reinterpret_cast<decltype(kept)>(b > kept);
       kept = (b & is_greater) | (kept & ~is_greater);
     }
-    *reinterpret_cast<Bytes*>(out + i) = kept;
+    reinterpret_cast<Bytes*>(out + i)->lanes = kept;
   }
+};
+
+template <typename Bytes, typename FewBytes, typename T>
+ASSAY_KERNEL inline void maxima_of_bytes(const T* const* x, size_t rows, T* out, size_t count) {
+  size_t i = for_vectors<sizeof(Bytes)>(count, MaximaOfBytes<Bytes, T>{x, rows, out});
+  if (i == 0) i = for_vectors<sizeof(FewBytes)>(count, MaximaOfBytes<FewBytes, T>{x, rows, out});
   for (; i < count; ++i) {
     out[i] = x[0][i];
     for (size_t r = 1; r < rows; ++r) out[i] = std::max(out[i], x[r][i]);
@@ -52,11 +92,11 @@ ASSAY_KERNEL inline void maxima_of_bytes(const T* const* x, size_t rows, T* out,
 }
 
 ASSAY_KERNEL void maxima_signed(const int8_t* const* x, size_t rows, int8_t* out, size_t count) {
-  maxima_of_bytes(x, rows, out, count);
+  maxima_of_bytes<SignedCodes, FewSignedCodes>(x, rows, out, count);
 }
 
 ASSAY_KERNEL void maxima_unsigned(const uint8_t* const* x, size_t rows, uint8_t* out, size_t count) {
-  maxima_of_bytes(x, rows, out, count);
+  maxima_of_bytes<PlainCodes, FewPlainCodes>(x, rows, out, count);
 }
 
 ASSAY_KERNEL void keep_places(const float* x, float sign, int32_t place, bool takes_last, float* kept, int32_t* places,

@@ -20,6 +20,7 @@ constexpr bool kReadsSums = false;
 namespace avx512_half {
 constexpr size_t kBytes = 32;
 constexpr size_t kMostRows[] = {0, 12, 12, 8};
+constexpr bool kHasMasks = true;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"
@@ -28,7 +29,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512_half", kWidth, kMostVectors, most_rows, multiply};
+constexpr TileKernels kKernels = {"avx512_half", kWidth, kMostVectors, most_rows, multiply, 0, 0, 0, true};
 }  // namespace avx512_half
 
 }  // namespace

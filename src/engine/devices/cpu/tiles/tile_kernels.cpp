@@ -8,6 +8,7 @@
 #endif
 
 #include "engine/devices/cpu/kernel_sets.h"
+#include "engine/devices/cpu/multipliers.h"
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
@@ -19,6 +20,7 @@ constexpr bool kReadsSums = false;
 namespace base {
 constexpr size_t kBytes = 16;
 constexpr size_t kMostRows[] = {0, 4, 4};
+constexpr bool kHasMasks = false;
 #define ASSAY_KERNEL
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"
@@ -32,6 +34,7 @@ constexpr TileKernels kKernels = {"base", kWidth, kMostVectors, most_rows, multi
 namespace avx2 {
 constexpr size_t kBytes = 32;
 constexpr size_t kMostRows[] = {0, 8, 6};
+constexpr bool kHasMasks = false;
 #define ASSAY_KERNEL [[gnu::target("avx2,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"
@@ -46,6 +49,7 @@ constexpr TileKernels kKernels = {"avx2", kWidth, kMostVectors, most_rows, multi
 namespace avx512 {
 constexpr size_t kBytes = 64;
 constexpr size_t kMostRows[] = {0, 12, 12, 8, 6};
+constexpr bool kHasMasks = true;
 #define ASSAY_KERNEL [[gnu::target("avx512f,avx512bw,avx512dq,avx512vl,fma")]]
 #include "engine/devices/cpu/vector_math_body.h"
 #include "engine/devices/cpu/words/float_words_body.h"
@@ -54,7 +58,7 @@ ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& 
 }
 #include "engine/devices/cpu/tiles/tile_kernels_body.h"
 #undef ASSAY_KERNEL
-constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, multiply};
+constexpr TileKernels kKernels = {"avx512", kWidth, kMostVectors, most_rows, multiply, 0, 0, 0, true};
 }  // namespace avx512
 #endif
 
@@ -78,7 +82,8 @@ const TileKernels& tile_kernels(int64_t columns) {
     return rounded_up(columns, static_cast<int64_t>(kernels.width));
   };
   constexpr int64_t kMostWasted = 5;  // of so many columns, one
-  const bool are_few = half != nullptr && (computed(whole) - computed(*half)) * kMostWasted >= computed(whole);
+  const bool are_few = half != nullptr && !has_whole_multipliers() &&
+                       (computed(whole) - computed(*half)) * kMostWasted >= computed(whole);
   return are_few ? *half : whole;
 }
 

@@ -50,6 +50,8 @@ struct TileResult {
   const float* bounds = nullptr;  // two, of what is written; null: none
   void* out = nullptr;            // of that type, in place of `sums`; null: they are the result
   int64_t out_row = 0;            // from one to the next; those of `added` likewise
+  // Columns of the last vector that results, biases and what is added have; 0: all. For kernels with masks.
+  size_t last = 0;
   // The steps that make codes of the sums, but for its own `sums` and `rows`, in place of `sums`; for kernels that make
   // codes. Null: sums are the result.
   const FinishRows* finish = nullptr;
@@ -73,12 +75,14 @@ struct TileKernels {
   int64_t codes = 0;
   // Sums become codes, by all steps but GELU and sums with floats, where columns are a multiple of so many; 0: none do.
   size_t code_columns = 0;
-  int32_t offset = 0;  // is added to codes of rows when they are multiplied
+  int32_t offset = 0;      // is added to codes of rows when they are multiplied
+  bool has_masks = false;  // tiles may leave out columns of the last vector
 };
 
 // The best that this processor has.
 const TileKernels& tile_kernels();
-// The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth.
+// The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth, unless the
+// processor multiplies whole ones as fast.
 const TileKernels& tile_kernels(int64_t columns);
 // Kernels with vectors of half the size; null: this processor has none beside the others.
 const TileKernels* half_tile_kernels();

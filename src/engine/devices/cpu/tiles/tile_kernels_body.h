@@ -2,9 +2,36 @@
 // namespace of its own, with ASSAY_KERNEL saying which, kMostRows how many rows registers hold beside each other by
 // number of vectors, and of words: kPanelVector, read_panel, multiply_add and spread, of numbers: Element, read and
 // write, kAreCodes, with add_row_sums, and kMakesCodes, with make_codes, whether they make codes of sums;
-// kReadsSums says that products were summed up before.
+// kReadsSums says that products were summed up before, kHasMasks that the first numbers of a vector are read and
+// written alone where a tile says so.
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
+
+template <typename V>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_first(const float* x, size_t count, V& out) {
+  if constexpr (sizeof(V) == 64)
+    out = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), x);
+  else
+    out = _mm256_maskz_loadu_ps(static_cast<__mmask8>((1U << count) - 1), x);
+}
+template <typename V>
+ASSAY_KERNEL [[gnu::always_inline]] inline void write_first(const V& x, size_t count, float* out) {
+  if constexpr (sizeof(V) == 64)
+    _mm512_mask_storeu_ps(out, static_cast<__mmask16>((1U << count) - 1), x);
+  else
+    _mm256_mask_storeu_ps(out, static_cast<__mmask8>((1U << count) - 1), x);
+}
+
+// Whole vectors, or the first numbers of the last.
+template <size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void read_row(const Tile& tile, const float* x, Vector (&out)[kVectors]) {
+#pragma GCC unroll 16
+  for (size_t v = 0; v + 1 < kVectors; ++v) out[v] = at(x + v * kWidth).lanes;
+  if constexpr (kHasMasks) {
+    if (tile.last > 0) return read_first(x + (kVectors - 1) * kWidth, tile.last, out[kVectors - 1]);
+  }
+  out[kVectors - 1] = at(x + (kVectors - 1) * kWidth).lanes;
+}
 
 template <bool kIsOrdered>
 ASSAY_KERNEL inline int64_t row_of(const Tile& tile, size_t r) {
@@ -23,8 +50,8 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void start(const Tile& tile, Vector (
     for (size_t v = 0; v < kVectors; ++v) {
       sums[r][v] = Vector{};
       if (tile.starts != nullptr) sums[r][v] = at(tile.starts + v * kWidth).lanes;
-      if (tile.continues) sums[r][v] = at(tile.sums + row + v * kWidth).lanes;
     }
+    if (tile.continues) read_row(tile, tile.sums + row, sums[r]);
   }
   if constexpr (kAreCodes) {
     if (tile.row_sums != nullptr && !tile.continues) add_row_sums(tile.row_sums, tile.row_factors, sums);
@@ -63,8 +90,8 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_rows(const Tile& tile, T*
         read(added + row * added_row + v * kWidth, other);
         sum += other;
       }
-      if constexpr (kRest.low) choose(sum < low, low, sum, sum);
-      if constexpr (kRest.high) choose(sum > high, high, sum, sum);
+      if constexpr (kRest.low) at_least(sum, low, sum);
+      if constexpr (kRest.high) at_most(sum, high, sum);
       write(sum, out + row * out_row + v * kWidth);
     }
   }
@@ -90,10 +117,42 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_few(const Tile& tile, T* 
         sum += other;
       }
       if (rest.bounds != nullptr) {
-        choose(sum < low, low, sum, sum);
-        choose(sum > high, high, sum, sum);
+        at_least(sum, low, sum);
+        at_most(sum, high, sum);
       }
       write(sum, out + row * out_row + v * kWidth);
+    }
+  }
+}
+
+// Finishes sums of which the last vectors are no whole ones.
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void finish_part(const Tile& tile, Vector (&sums)[kRows][kVectors]) {
+  const Tile rest = tile;
+  float* const first = rest.out == nullptr ? rest.sums : static_cast<float*>(rest.out);
+  const int64_t row = rest.out == nullptr ? rest.sums_row : rest.out_row;
+  Vector bias[kVectors], low, high;
+  set(low, rest.bounds == nullptr ? -std::numeric_limits<float>::infinity() : rest.bounds[0]);
+  set(high, rest.bounds == nullptr ? std::numeric_limits<float>::infinity() : rest.bounds[1]);
+  for (size_t v = 0; v < kVectors; ++v) set(bias[v], -0.0F);  // adding it changes nothing
+  if (rest.bias != nullptr) read_row(rest, rest.bias, bias);
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+    float* const out = first + static_cast<int64_t>(r) * row;
+    Vector added[kVectors];
+    if (rest.added != nullptr)
+      read_row(rest, static_cast<const float*>(rest.added) + static_cast<int64_t>(r) * rest.out_row, added);
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      Vector& sum = sums[r][v];
+      sum += bias[v];
+      if (rest.added != nullptr) sum += added[v];
+      at_least(sum, low, sum);
+      at_most(sum, high, sum);
+      if (v + 1 < kVectors)
+        at(out + v * kWidth).lanes = sum;
+      else
+        write_first(sum, rest.last, out + v * kWidth);
     }
   }
 }
@@ -128,6 +187,9 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish(const Tile& tile, Vector 
     if (tile.finish != nullptr) return make_codes(tile, sums);
   }
   if constexpr (kAreCodes) return finish_rows<Rest{}, false>(tile, tile.sums, tile.sums_row, sums);
+  if constexpr (kHasMasks && !kIsOrdered) {
+    if (tile.last > 0) return finish_part(tile, sums);
+  }
   if (tile.out == nullptr) return finish_into<kIsOrdered>(tile, tile.sums, tile.sums_row, sums);
   if constexpr (!kIsOrdered) finish_into<false>(tile, static_cast<Element*>(tile.out), tile.out_row, sums);
 }

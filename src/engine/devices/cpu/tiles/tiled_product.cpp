@@ -174,7 +174,8 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
   tile.ahead_step = static_cast<size_t>(parts_of(row_words, tiles) * 4);
   const bool has_tape = is_last && !epilogue_.tape.is_empty();
-  const bool is_whole = columns == row_words;
+  const bool is_whole = columns == row_words || kernels_.has_masks;
+  tile.last = is_whole ? static_cast<size_t>(columns) % kernels_.width : 0;
   int64_t most = piece.rows;
   if (!is_whole) most = static_cast<int64_t>(kMostTileNumbers) / row_words;
   if (has_tape) most = std::min(most, kTapeRows);

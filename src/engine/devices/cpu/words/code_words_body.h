@@ -3,6 +3,7 @@
 
 using Element = float;
 constexpr bool kAreCodes = true;
+[[maybe_unused]] constexpr bool kHasMasks = false;
 
 ASSAY_KERNEL inline void spread(const float* word, Vector& out) {
   int32_t codes;

@@ -5,6 +5,7 @@
 
 using Element = uint16_t;
 [[maybe_unused]] constexpr bool kAreCodes = false;
+[[maybe_unused]] constexpr bool kHasMasks = false;
 
 ASSAY_KERNEL inline void spread(const float* word, Vector& out) { out = _mm512_set1_ps(*word); }
 ASSAY_KERNEL inline void multiply_add(const Vector& a, const Vector& b, Vector& sum) {
