@@ -29,24 +29,25 @@ class AttentionKernel final : public PlainKernel {
       : operands_(std::move(geometry)),
         masks_(operands_),
         lanes_(thread_count()),
+        chunk_(operands_.chunk()),
         float_products_(make_float_attention(operands_)),
         pair_products_(g_.may_round_weights ? make_pair_attention(operands_) : nullptr) {}
 
   uint64_t workspace_bytes() const override { return lanes_ * lane_bytes(); }
 
   void run(const Arguments& arguments) const override {
-    const int64_t chunks = (g_.rows + Scratch::kChunk - 1) / Scratch::kChunk;
+    const int64_t chunks = parts_of(g_.rows, chunk_);
     const int64_t pieces = operands_.item_count() * chunks;
     std::atomic<int64_t> next = 0;
     parallel_for(lanes_, 1, [&](uint64_t lane, uint64_t) {
-      Scratch scratch(host<float>(arguments.workspace + lane * lane_bytes()), g_);
+      Scratch scratch(host<float>(arguments.workspace + lane * lane_bytes()), g_, chunk_);
       for (int64_t piece = next++; piece < pieces; piece = next++) {
-        const int64_t first = piece % chunks * Scratch::kChunk;
+        const int64_t first = piece % chunks * chunk_;
         const int64_t item = piece / chunks;
         run_chunk({arguments,
                    scratch,
                    item,
-                   {first, std::min(first + Scratch::kChunk, g_.rows)},
+                   {first, std::min(first + chunk_, g_.rows)},
                    first == 0 && operands_.keys.are_kept_by(item),
                    first == 0 && operands_.values.are_kept_by(item)});
       }
@@ -56,7 +57,7 @@ class AttentionKernel final : public PlainKernel {
 
  private:
   uint64_t lane_bytes() const {
-    return static_cast<uint64_t>(rounded_up(Scratch(nullptr, g_).size * static_cast<int64_t>(sizeof(float)), 64));
+    return static_cast<uint64_t>(rounded_up(Scratch(nullptr, g_, chunk_).size * static_cast<int64_t>(sizeof(float)), 64));
   }
   const AttentionProducts& products() const { return pair_products_ ? *pair_products_ : *float_products_; }
 
@@ -158,6 +159,7 @@ class AttentionKernel final : public PlainKernel {
   const AttentionGeometry& g_ = operands_.g;
   AttentionMasks masks_;
   uint64_t lanes_;
+  int64_t chunk_;  // queries
   std::unique_ptr<AttentionProducts> float_products_, pair_products_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "base/parallel.h"
 #include "engine/devices/cpu/parts.h"
 
 namespace assay::engine::cpu {
@@ -39,6 +40,15 @@ int64_t AttentionOperands::item_count() const {
   return count;
 }
 
+// As many as the second cache holds beside a block of keys, and few enough that all threads have some.
+int64_t AttentionOperands::chunk() const {
+  constexpr int64_t kLeast = 128, kMost = 512, kSums = 1 << 15, kPiecesOfThread = 4;
+  const int64_t held = std::clamp(kSums / width / kLeast * kLeast, kLeast, kMost);
+  const auto pieces = static_cast<int64_t>(thread_count()) * kPiecesOfThread;
+  const int64_t shared = rounded_up(g.rows * item_count() / pieces + 1, kLeast);
+  return thread_count() == 1 ? held : std::min(held, shared);
+}
+
 const std::byte* AttentionOperands::place(const Matrices& matrices, const AttentionChunk& chunk, int64_t row,
                                           int64_t element_bytes) const {
   const int64_t element = element_of(matrices, g.items, chunk.item) + row * matrices.row;
@@ -73,7 +83,7 @@ std::array<FloatRows, 2> AttentionOperands::read_values(const AttentionChunk& ch
   return values.read(chunk.arguments, {chunk.item, wanted.begin, wanted.end, chunk.keeps_values, tile, row});
 }
 
-AttentionScratch::AttentionScratch(float* memory, const AttentionGeometry& g) {
+AttentionScratch::AttentionScratch(float* memory, const AttentionGeometry& g, int64_t chunk) {
   const int64_t width = padded_width(g);
   const int64_t longest = std::max(g.depth, g.width);
   const auto take = [&](int64_t count) {
@@ -81,14 +91,14 @@ AttentionScratch::AttentionScratch(float* memory, const AttentionGeometry& g) {
     size += count;
     return taken;
   };
-  sums = take(kChunk * width);
+  sums = take(chunk * width);
   scores = take(kQueries * kKeys);
   keys = take(kKeys * g.depth);
   values = take(kKeys * width);
   mask = take(kQueries * kKeys);
   rows = take(kColumns * longest);
   halves = take(kColumns * (longest / 2 + 1));
-  states = reinterpret_cast<SoftmaxSoFar*>(take(kChunk * static_cast<int64_t>(sizeof(SoftmaxSoFar) / sizeof(float))));
+  states = reinterpret_cast<SoftmaxSoFar*>(take(chunk * static_cast<int64_t>(sizeof(SoftmaxSoFar) / sizeof(float))));
 }
 
 }  // namespace assay::engine::cpu

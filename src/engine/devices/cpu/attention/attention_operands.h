@@ -16,10 +16,10 @@ struct AttentionRange {
 struct AttentionScratch {
   static constexpr int64_t kColumns = static_cast<int64_t>(kPanel);
   static constexpr int64_t kQueries = 16;  // whose scores are computed at a time
-  static constexpr int64_t kChunk = 128;   // queries that keys are packed for
   static constexpr int64_t kKeys = 256;    // of a block
 
-  AttentionScratch(float* memory, const AttentionGeometry& geometry);  // of no memory, for its size
+  // For chunks of so many queries; of no memory, for its size.
+  AttentionScratch(float* memory, const AttentionGeometry& geometry, int64_t chunk);
 
   int64_t size = 0;                           // in floats
   float* sums;                                // of a chunk
@@ -51,6 +51,8 @@ struct AttentionOperands {
     return reinterpret_cast<const T*>(place(matrices, chunk, row, sizeof(T)));
   }
   int64_t item_count() const;
+  // Queries that keys are packed for at once.
+  int64_t chunk() const;
   // The number of first keys that a row sees, whatever its mask hides.
   int64_t seen_by(const AttentionChunk& chunk, int64_t row) const;
 

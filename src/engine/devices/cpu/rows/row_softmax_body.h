@@ -108,12 +108,27 @@ ASSAY_KERNEL inline float scale_and_mask(float* x, const float* mask, size_t cou
   return greatest_lane(kept);
 }
 
-ASSAY_KERNEL inline float exponentials(float* x, size_t count, float less) {
+// The greatest of numbers times a positive one; NaN is none.
+ASSAY_KERNEL inline float greatest_scaled(const float* x, size_t count, float by) {
+  Vector kept = Vector{} + kNothing;
+  size_t i = 0;
+  for (; i + kWidth <= count; i += kWidth) keep_greater(Vector(at(x + i).lanes), kept);
+  if (i < count) {
+    Vector rest;
+    read_part(x + i, count - i, kNothing, rest);
+    keep_greater(rest, kept);
+  }
+  return greatest_lane(kept) * by;
+}
+
+// Of x times `by`, less a number.
+ASSAY_KERNEL inline float exponentials(float* x, size_t count, float by, float less) {
   Vector sums = {};
-  Vector grown;
+  Vector grown, below, taken;
+  set(taken, -less);
   size_t i = 0;
   for (; i + kWidth <= count; i += kWidth) {
-    const Vector below = at(x + i).lanes - less;
+    fused(at(x + i).lanes, by, taken, below);
     falling_exponential(below, grown);
     at(x + i).lanes = grown;
     sums += grown;
@@ -121,7 +136,7 @@ ASSAY_KERNEL inline float exponentials(float* x, size_t count, float less) {
   if (i == count) return sum_of_lanes(sums);
   Vector rest;
   read_part(x + i, count - i, kNothing, rest);
-  const Vector below = rest - less;
+  fused(rest, by, taken, below);
   falling_exponential(below, grown);
   write_part(grown, count - i, x + i);
   sums += grown;
@@ -133,10 +148,12 @@ ASSAY_KERNEL inline float exponentials(float* x, size_t count, float less) {
 ASSAY_KERNEL void softmax_block(float* x, const float* mask, size_t count, float by, bool divides,
                                 SoftmaxSoFar& state) {
   const float before = state.greatest;
-  state.greatest = std::max(before, scale_and_mask(x, mask, count, by, divides));
+  const bool is_plain = mask == nullptr && !divides && by > 0;  // scores are scaled on their way to exponentials
+  const float greatest = is_plain ? greatest_scaled(x, count, by) : scale_and_mask(x, mask, count, by, divides);
+  state.greatest = std::max(before, greatest);
   state.factor = before == state.greatest ? 1 : 0;
   if (before != state.greatest && before != kNothing) state.factor = std::exp(before - state.greatest);
-  const float sum = exponentials(x, count, state.greatest == kNothing ? 0 : state.greatest);
+  const float sum = exponentials(x, count, is_plain ? by : 1, state.greatest == kNothing ? 0 : state.greatest);
   state.sum = state.sum * state.factor + sum;
   if (state.sum != state.sum) state.greatest = state.sum;
 }
