@@ -57,7 +57,8 @@ class AttentionKernel final : public PlainKernel {
 
  private:
   uint64_t lane_bytes() const {
-    return static_cast<uint64_t>(rounded_up(Scratch(nullptr, g_, chunk_).size * static_cast<int64_t>(sizeof(float)), 64));
+    return static_cast<uint64_t>(
+        rounded_up(Scratch(nullptr, g_, chunk_).size * static_cast<int64_t>(sizeof(float)), 64));
   }
   const AttentionProducts& products() const { return pair_products_ ? *pair_products_ : *float_products_; }
 

@@ -40,7 +40,7 @@ int64_t AttentionOperands::item_count() const {
   return count;
 }
 
-// As many as the second cache holds beside a block of keys, and few enough that all threads have some.
+// Bounded by what the second cache holds beside a block of keys, and so that all threads have some.
 int64_t AttentionOperands::chunk() const {
   constexpr int64_t kLeast = 128, kMost = 512, kSums = 1 << 15, kPiecesOfThread = 4;
   const int64_t held = std::clamp(kSums / width / kLeast * kLeast, kLeast, kMost);

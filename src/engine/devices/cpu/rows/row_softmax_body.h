@@ -121,7 +121,7 @@ ASSAY_KERNEL inline float greatest_scaled(const float* x, size_t count, float by
   return greatest_lane(kept) * by;
 }
 
-// Of x times `by`, less a number.
+// Replaces x by the exponentials of x times `by`, less a number; returns their sum.
 ASSAY_KERNEL inline float exponentials(float* x, size_t count, float by, float less) {
   Vector sums = {};
   Vector grown, below, taken;

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -30,6 +31,10 @@ class Tape {
   static std::optional<Tape> make(const Layer& layer, size_t first, ir::ValueId given);
 
   bool is_empty() const { return steps_.empty(); }
+  // True if a result's place does not matter: it comes from what is given alone.
+  bool is_same_everywhere() const {
+    return std::ranges::all_of(operands_, [](const Operand& operand) { return operand.input < 0; });
+  }
   // Takes float32 as given, whatever type its value has.
   void take_floats() { given_type_ = tensor::DType::float32; }
   // The numbers from which the steps start at the place of the result, and the number of elements from one row to the

@@ -128,6 +128,23 @@ void TiledProduct::run_piece(const Given& given, const Piece& piece) const {
   for (const Part& part : division_.parts) {
     for (int64_t i = 0; i < piece.panels; ++i) run_panel(given, piece, piece.panel + i, part, places.data());
   }
+  if (tapes_rows(piece)) run_tape_on_rows(given, piece);
+}
+
+// True if whole rows go through the tape at once: their panels would leave vectors that are not whole.
+bool TiledProduct::tapes_rows(const Piece& piece) const {
+  const bool is_whole = shape_.columns % static_cast<int64_t>(kernels_.width) == 0;
+  return !is_whole && !are_pairs() && !epilogue_.tape.is_empty() && epilogue_.tape.is_same_everywhere() &&
+         piece.panels == panel_count_;
+}
+
+void TiledProduct::run_tape_on_rows(const Given& given, const Piece& piece) const {
+  const int64_t begin = piece.row * shape_.columns, end = begin + piece.rows * shape_.columns;
+  const int64_t whole = end - (end - begin) % static_cast<int64_t>(kernels_.width);
+  for (const auto& [from, to] : {std::pair(begin, whole), std::pair(whole, end)}) {
+    float* const numbers = piece.sums + (from - begin);
+    if (from < to) epilogue_.tape.run(numbers, numbers, given.arguments.inputs, from, to);
+  }
 }
 
 // That of the first row of a piece, by a part of a panel.
@@ -173,7 +190,7 @@ void TiledProduct::run_panel(const Given& given, const Piece& piece, int64_t pan
   const int64_t tiles = parts_of(piece.rows, static_cast<int64_t>(kernels_.most_rows(vectors)));
   const auto row_words = static_cast<int64_t>(vectors * kernels_.width);
   tile.ahead_step = static_cast<size_t>(parts_of(row_words, tiles) * 4);
-  const bool has_tape = is_last && !epilogue_.tape.is_empty();
+  const bool has_tape = is_last && !epilogue_.tape.is_empty() && !tapes_rows(piece);
   const bool is_whole = columns == row_words || kernels_.has_masks;
   tile.last = is_whole ? static_cast<size_t>(columns) % kernels_.width : 0;
   int64_t most = piece.rows;

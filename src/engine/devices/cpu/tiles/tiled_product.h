@@ -81,6 +81,8 @@ class TiledProduct {
   void run_groups(const Piece& piece, const Part& part, Tile tile) const;
   void place_results(const Given& given, int64_t element, Tile& tile) const;
   void run_apart(const Tile& tile, int64_t columns, size_t vectors) const;
+  bool tapes_rows(const Piece& piece) const;
+  void run_tape_on_rows(const Given& given, const Piece& piece) const;
   void run_tape(const Given& given, const Piece& piece, int64_t panel, const Rows& rows) const;
 
   TiledShape shape_;
