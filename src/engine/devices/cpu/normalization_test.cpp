@@ -27,6 +27,21 @@ TEST(Normalization, RmsThatIsWrittenOut) {
   }
 }
 
+// Data of float32 stay so where the factors are bfloat16, which is the type of the result.
+TEST(Normalization, TypesOfDataAndFactorsDiffer) {
+  for (const int width : {1, 3, 16, 45}) {
+    const std::string text = fmt::format(
+        "<ir_version: 10, opset_import: [\"\" : 17]> g (float[2,5,{0}] x, bfloat16[{0}] s) => (bfloat16[2,5,{0}] y) "
+        "{{ y = SimplifiedLayerNormalization<epsilon = 0.01>(x, s) }}",
+        width);
+    const ir::Model model = testing_support::parsed(text);
+    const testing_support::EngineRun run = testing_support::run_on_engine(model, row_sine);
+    EXPECT_EQ(run.tactics, std::vector<std::string>{"normalization.rows"}) << text;
+    EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, row_sine), 0x1p-7), "")
+        << text;
+  }
+}
+
 // Factors and shifts may be views: one number for all, or every other one.
 TEST(Normalization, NumbersOfChannelsThatAreViews) {
   for (const char* const op : {"InstanceNormalization", "GroupNormalization<num_groups = 2>"}) {

@@ -32,6 +32,23 @@ TEST(Softmax, OverEveryDim) {
   }
 }
 
+// Rounded once, to numbers of eight bits.
+TEST(Softmax, OfBfloat16OverEveryDim) {
+  for (const char* const op : {"Softmax", "LogSoftmax"}) {
+    for (const char* const dims : {"2,5,3,4", "1,16,4,84", "3,1,33,1", "2,70,1,300"}) {
+      for (int axis = 0; axis < 4; ++axis) {
+        const ir::Model model =
+            parsed(fmt::format("<ir_version: 10, opset_import: [\"\" : 19]> g (bfloat16[{}] x) => (bfloat16 y) {{ y = "
+                               "{}<axis = {}>(x) }}",
+                               dims, op, axis));
+        const testing_support::EngineRun run = testing_support::run_on_engine(model, sine);
+        EXPECT_EQ(run.tactics, std::vector<std::string>{"softmax.rows"}) << dims << " " << axis;
+        EXPECT_EQ(difference(run.outputs, testing_support::run_on_reference(model, sine), 0x1p-7), "") << dims;
+      }
+    }
+  }
+}
+
 TEST(Softmax, OfAScalarIsTheReferences) {
   const ir::Model model =
       parsed("<ir_version: 10, opset_import: [\"\" : 19]> g (float x) => (float y) { y = Softmax<axis = 0>(x) }");

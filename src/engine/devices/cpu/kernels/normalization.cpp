@@ -30,22 +30,30 @@ bool is_plain_float(const TensorDesc& desc) {
   return is_float(desc.dtype) && has_layout(desc, Layout::plain) && desc.count() > 0;
 }
 
+// The types of what is read and written.
+struct Types {
+  tensor::DType in, out;
+};
+
 // Calls fn(in, out) for every row in float32, whatever type is read and written.
 template <typename Fn>
-void for_rows(Rows rows, tensor::DType dtype, const Arguments& arguments, int data, Fn&& fn) {
+void for_rows(Rows rows, Types types, const Arguments& arguments, int data, Fn&& fn) {
   const auto* const in = host<const std::byte>(arguments.inputs[static_cast<size_t>(data)]);
   auto* const out = host<std::byte>(arguments.outputs[0]);
   const auto inner = static_cast<size_t>(rows.inner);
   const auto grain =
       static_cast<uint64_t>(std::max<int64_t>(1, kNormalizationGrain / std::max<int64_t>(rows.inner, 1)));
   parallel_for(static_cast<uint64_t>(rows.count), grain, [&](uint64_t begin, uint64_t end) {
-    std::vector<float> tile(dtype == tensor::DType::float32 ? 0 : inner);
+    const bool has_tile = types.in != tensor::DType::float32 || types.out != tensor::DType::float32;
+    std::vector<float> tile(has_tile ? inner : 0);
     for (uint64_t row = begin; row < end; ++row) {
-      const uint64_t at = row * inner * static_cast<uint64_t>(float_bytes(dtype));
-      const float* const from = read_floats(dtype, in + at, tile.data(), inner);
-      float* const to = place_floats(dtype, out + at, tile.data());
+      const uint64_t at = row * inner;
+      const float* const from =
+          read_floats(types.in, in + at * static_cast<uint64_t>(float_bytes(types.in)), tile.data(), inner);
+      std::byte* const place = out + at * static_cast<uint64_t>(float_bytes(types.out));
+      float* const to = place_floats(types.out, place, tile.data());
       fn(from, to);
-      write_floats(dtype, to, out + at, inner);
+      write_floats(types.out, to, place, inner);
     }
   });
 }
@@ -63,7 +71,7 @@ class SoftmaxKernel final : public PlainKernel {
   SoftmaxKernel(Rows rows, tensor::DType dtype, bool is_log) : rows_(rows), dtype_(dtype), is_log_(is_log) {}
   void run(const Arguments& arguments) const override {
     const auto fn = is_log_ ? row_kernels().log_softmax : row_kernels().softmax;
-    for_rows(rows_, dtype_, arguments, 0,
+    for_rows(rows_, {dtype_, dtype_}, arguments, 0,
              [&](const float* in, float* out) { fn(in, out, static_cast<size_t>(rows_.inner)); });
   }
 
@@ -75,18 +83,40 @@ class SoftmaxKernel final : public PlainKernel {
 
 class MiddleSoftmaxKernel final : public PlainKernel {
  public:
-  MiddleSoftmaxKernel(const MiddleDim& dim, bool is_log) : dim_(dim), is_log_(is_log) {}
+  MiddleSoftmaxKernel(const MiddleDim& dim, tensor::DType dtype, bool is_log)
+      : dim_(dim), dtype_(dtype), is_log_(is_log) {}
   void run(const Arguments& arguments) const override {
+    if (dtype_ != tensor::DType::float32) return run_widened(arguments);
     const auto* const in = host<const float>(arguments.inputs[0]);
     auto* const out = host<float>(arguments.outputs[0]);
-    dim_.for_columns<256>([&](int64_t first, int64_t columns) {
-      softmax_columns().run(in + first, static_cast<size_t>(dim_.length), static_cast<size_t>(dim_.inner),
-                            static_cast<size_t>(columns), is_log_, out + first);
-    });
+    dim_.for_columns<256>(
+        [&](int64_t first, int64_t columns) { run_columns(in + first, dim_.inner, columns, out + first); });
   }
 
  private:
+  void run_columns(const float* in, int64_t row, int64_t columns, float* out) const {
+    softmax_columns().run(in, static_cast<size_t>(dim_.length), static_cast<size_t>(row), static_cast<size_t>(columns),
+                          is_log_, out);
+  }
+
+  // Columns are computed where they are float32, side by side.
+  void run_widened(const Arguments& arguments) const {
+    const int64_t bytes = float_bytes(dtype_);
+    const auto* const in = host<const std::byte>(arguments.inputs[0]);
+    auto* const out = host<std::byte>(arguments.outputs[0]);
+    dim_.for_columns<64>([&](int64_t first, int64_t columns) {
+      const auto count = static_cast<size_t>(columns);
+      std::vector<float> tile(static_cast<size_t>(dim_.length) * count);
+      for (int64_t r = 0; r < dim_.length; ++r)
+        load_floats(dtype_, in + (first + r * dim_.inner) * bytes, tile.data() + r * columns, count);
+      run_columns(tile.data(), columns, columns, tile.data());
+      for (int64_t r = 0; r < dim_.length; ++r)
+        store_floats(dtype_, tile.data() + r * columns, out + (first + r * dim_.inner) * bytes, count);
+    });
+  }
+
   MiddleDim dim_;
+  tensor::DType dtype_;
   bool is_log_;
 };
 
@@ -105,33 +135,37 @@ class Softmax final : public Implementation {
     if (!is_dense(in) || in.strides != layer.outputs[0].strides) return {};
     const MiddleDim dim(in, form->axis);
     if (dim.inner == 1) return std::make_unique<SoftmaxKernel>(Rows{dim.groups, dim.length}, in.dtype, is_log);
-    if (in.dtype != tensor::DType::float32) return {};
-    return std::make_unique<MiddleSoftmaxKernel>(dim, is_log);
+    return std::make_unique<MiddleSoftmaxKernel>(dim, in.dtype, is_log);
   }
 };
 
 class NormalizationKernel final : public PlainKernel {
  public:
-  NormalizationKernel(const NormForm& form, tensor::DType dtype) : form_(form), dtype_(dtype) {}
+  // The types are those of inputs, and of the result.
+  NormalizationKernel(const NormForm& form, std::vector<tensor::DType> inputs, tensor::DType out)
+      : form_(form), inputs_(std::move(inputs)), out_(out) {}
   void run(const Arguments& arguments) const override {
     std::vector<float> widened[2];
     const auto row_of = [&](int index, std::vector<float>& row) -> const float* {
       if (index < 0) return nullptr;
       const Address address = arguments.inputs[static_cast<size_t>(index)];
-      if (dtype_ == tensor::DType::float32) return host<const float>(address);
-      row = widened_row(dtype_, address, form_.inner);
+      const tensor::DType dtype = inputs_[static_cast<size_t>(index)];
+      if (dtype == tensor::DType::float32) return host<const float>(address);
+      row = widened_row(dtype, address, form_.inner);
       return row.data();
     };
     const float* const scale = row_of(form_.scale, widened[0]);
     const float* const shift = row_of(form_.shift, widened[1]);
-    for_rows({form_.count, form_.inner}, dtype_, arguments, form_.data, [&](const float* in, float* out) {
+    const Types types{inputs_[static_cast<size_t>(form_.data)], out_};
+    for_rows({form_.count, form_.inner}, types, arguments, form_.data, [&](const float* in, float* out) {
       row_kernels().normalize(in, scale, shift, out, static_cast<size_t>(form_.inner), form_.epsilon, form_.is_rms);
     });
   }
 
  private:
   NormForm form_;
-  tensor::DType dtype_;
+  std::vector<tensor::DType> inputs_;
+  tensor::DType out_;
 };
 
 class Normalization final : public Implementation {
@@ -140,12 +174,11 @@ class Normalization final : public Implementation {
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view) const override {
     const auto* const form = form_as<NormForm>(layer);
     if (form == nullptr || !is_plain_float(layer.outputs[0])) return {};
-    for (const int input : {form->data, form->scale, form->shift}) {
-      if (input < 0) continue;
-      const TensorDesc& desc = layer.inputs[static_cast<size_t>(input)];
-      if (!is_plain_float(desc) || desc.dtype != layer.outputs[0].dtype) return {};
-    }
-    return std::make_unique<NormalizationKernel>(*form, layer.outputs[0].dtype);
+    std::vector<tensor::DType> types;
+    for (const TensorDesc& desc : layer.inputs) types.push_back(desc.dtype);
+    for (const int input : {form->data, form->scale, form->shift})
+      if (input >= 0 && !is_plain_float(layer.inputs[static_cast<size_t>(input)])) return {};
+    return std::make_unique<NormalizationKernel>(*form, std::move(types), layer.outputs[0].dtype);
   }
 };
 
