@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "engine/devices/cpu/resampling/grid_points.h"
 #include "support/engine_run.h"
 
 namespace assay::engine::cpu {
@@ -92,6 +93,37 @@ TEST(GridSample, ModesAndPaddings) {
         }
       }
     }
+  }
+}
+
+// Points of several blocks, in pictures of few channels.
+TEST(GridSample, ManyPoints) {
+  for (const char* const padding : {"zeros", "border"}) {
+    for (const int corners : {0, 1})
+      expect_tactic(fmt::format("(float[3,2,6,5] x, float[3,9,15,2] g) => (float y) {{ y = GridSample<padding_mode = "
+                                "\"{}\", align_corners = {}>(x, g) }}",
+                                padding, corners),
+                    "grid_sample.points");
+  }
+}
+
+// Elements and weights by hand: of 4 x 4 elements, the point lies between columns 1 and 2 of rows 0 and 1, or outside.
+TEST(GridKernels, FindElementsAndWeights) {
+  for (const GridKernels* const kernels : all_grid_kernels()) {
+    GridPoints points;
+    const float places[] = {0, -0.5F, 3, 0};
+    kernels->find({.height = 4, .width = 4, .aligns_corners = false, .has_border = false}, places, 2, points);
+    const int32_t elements[] = {1, 2, 5, 6};
+    for (size_t i = 0; i < 4; ++i) {
+      EXPECT_EQ(points.elements[i][0], elements[i]) << kernels->name;
+      EXPECT_EQ(points.weights[i][0], 0.25F) << kernels->name;
+      EXPECT_EQ(points.weights[i][1], 0) << kernels->name;
+    }
+    const float plane[16] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15};
+    float sums[2];
+    kernels->sum(points, plane, 2, sums);
+    EXPECT_EQ(sums[0], 3.5F) << kernels->name;
+    EXPECT_EQ(sums[1], 0) << kernels->name;
   }
 }
 

@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
+#include "engine/devices/cpu/resampling/grid_points.h"
 
 namespace assay::engine::cpu {
 namespace {
@@ -22,50 +24,20 @@ struct Point {
   uint32_t count;
 };
 
-// The two elements of an axis that count for a place of the grid, and their weights: those of GridPicks without
-// branches, for linear weights where nothing is reflected. An element outside has the weight 0, or is that at the
-// border.
-class LinearPicks {
- public:
-  explicit LinearPicks(const ops::GridAxis& axis)
-      : length_(static_cast<double>(axis.length)),
-        aligns_corners_(axis.aligns_corners),
-        has_border_(axis.padding == ops::GridPadding::border) {}
-
-  struct Pick {
-    int64_t elements[2];
-    double weights[2];
-  };
-
-  [[gnu::always_inline]] Pick at(double normalized) const {
-    constexpr double kFar = 1e9;
-    double place = aligns_corners_ ? (normalized + 1) / 2 * (length_ - 1) : ((normalized + 1) * length_ - 1) / 2;
-    place = place >= -kFar ? std::min(place, kFar) : -kFar;  // also what is no number
-    const double last = length_ - 1;
-    const double outside = aligns_corners_ ? 0 : 0.5;
-    if (has_border_ && (place < -outside || place > last + outside)) place = std::clamp(place, 0.0, last);
-    const auto whole = static_cast<double>(static_cast<int64_t>(place));
-    const double low = whole > place ? whole - 1 : whole;
-    const double rest = place - low;
-    Pick pick{{}, {1 - rest, 1 - std::abs(1 - rest)}};
-    for (int i = 0; i < 2; ++i) {
-      const double inside = std::clamp(low + i, 0.0, last);
-      if (!has_border_ && inside != low + i) pick.weights[i] = 0;
-      pick.elements[i] = static_cast<int64_t>(inside);
-    }
-    return pick;
-  }
-
- private:
-  double length_;
-  bool aligns_corners_, has_border_;
-};
-
 class GridKernel final : public PlainKernel {
  public:
   GridKernel(ops::GridMode mode, const ops::GridAxis& y, const ops::GridAxis& x, const tensor::Shape& in,
              const tensor::Shape& out)
-      : mode_(mode), y_(y), x_(x), batch_(in[0]), channels_(in[1]), points_(out[2] * out[3]) {}
+      : mode_(mode),
+        y_(y),
+        x_(x),
+        plane_{.height = static_cast<double>(y.length),
+               .width = static_cast<double>(x.length),
+               .aligns_corners = x.aligns_corners,
+               .has_border = x.padding == ops::GridPadding::border},
+        batch_(in[0]),
+        channels_(in[1]),
+        points_(out[2] * out[3]) {}
 
   uint64_t workspace_bytes() const override { return static_cast<uint64_t>(points_) * sizeof(Point); }
 
@@ -90,7 +62,8 @@ class GridKernel final : public PlainKernel {
  private:
   // Few channels read a point at once, so that none is kept.
   void run_images(const Arguments& arguments) const {
-    const bool is_linear = mode_ == ops::GridMode::linear && y_.padding != ops::GridPadding::reflection;
+    const bool is_linear = mode_ == ops::GridMode::linear && y_.padding != ops::GridPadding::reflection &&
+                           y_.length * x_.length <= std::numeric_limits<int32_t>::max();
     const auto all = static_cast<uint64_t>(batch_ * points_);
     parallel_for(all, kGrain, [&](uint64_t begin, uint64_t end) {
       const Range range{static_cast<int64_t>(begin), static_cast<int64_t>(end)};
@@ -116,32 +89,29 @@ class GridKernel final : public PlainKernel {
   }
 
   void run_linear(const Arguments& arguments, Range range) const {
-    const LinearPicks picked_rows(y_);
-    const LinearPicks picked_columns(x_);
-    for (int64_t i = range.begin; i < range.end; ++i) {
-      const float* const place = host<const float>(arguments.inputs[1]) + i * 2;
-      const LinearPicks::Pick rows = picked_rows.at(double{place[1]});
-      const LinearPicks::Pick columns = picked_columns.at(double{place[0]});
-      const int64_t first = i / points_ * channels_;
-      const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
-      float* to = host<float>(arguments.outputs[0]) + first * points_ + i % points_;
-      bool is_finite = true;
-      for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_) {
-        *to = sum_of(rows, columns, from);
-        is_finite = is_finite && std::isfinite(*to);
-      }
-      if (!is_finite) run_points(arguments, {i, i + 1});  // an element without a weight must not count
+    for (int64_t i = range.begin; i < range.end;) {
+      const int64_t left = std::min(range.end - i, points_ - i % points_);  // in the same image
+      const int64_t count = std::min(left, static_cast<int64_t>(GridPoints::kMost));
+      run_block(arguments, {i, i + count});
+      i += count;
     }
   }
 
-  float sum_of(const LinearPicks::Pick& rows, const LinearPicks::Pick& columns, const float* from) const {
-    float sum = 0;
-    for (int r = 0; r < 2; ++r) {
-      const float* const row = from + rows.elements[r] * x_.length;
-      for (int c = 0; c < 2; ++c)
-        sum += static_cast<float>(rows.weights[r] * columns.weights[c]) * row[columns.elements[c]];
+  // Points of one image.
+  void run_block(const Arguments& arguments, Range range) const {
+    GridPoints points;  // NOLINT(cppcoreguidelines-pro-type-member-init): written next
+    const auto count = static_cast<size_t>(range.end - range.begin);
+    grid_kernels().find(plane_, host<const float>(arguments.inputs[1]) + range.begin * 2, count, points);
+    const int64_t first = range.begin / points_ * channels_;
+    const float* from = host<const float>(arguments.inputs[0]) + first * y_.length * x_.length;
+    float* to = host<float>(arguments.outputs[0]) + first * points_ + range.begin % points_;
+    for (int64_t c = 0; c < channels_; ++c, from += y_.length * x_.length, to += points_) {
+      grid_kernels().sum(points, from, count, to);
+      for (size_t p = 0; p < count; ++p) {  // an element without a weight must not count
+        const auto point = range.begin + static_cast<int64_t>(p);
+        if (!std::isfinite(to[p])) run_points(arguments, {point, point + 1});
+      }
     }
-    return sum;
   }
 
   Point point_at(double y, double x) const {
@@ -193,6 +163,7 @@ class GridKernel final : public PlainKernel {
 
   ops::GridMode mode_;
   ops::GridAxis y_, x_;
+  GridPlane plane_;
   int64_t batch_, channels_, points_;
 };
 
