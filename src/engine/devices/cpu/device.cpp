@@ -21,6 +21,16 @@
 namespace assay::engine::cpu {
 namespace {
 
+// True for a Resize that gives the model's outputs more than it reads: what it reads is moved then, not its result.
+bool grows_for_output(const Layer& layer) {
+  const bool is_resize = layer.is_single() && (layer.starts_with("Resize") || layer.starts_with("Upsample"));
+  if (!is_resize || layer.outputs[0].count() <= layer.inputs[0].count()) return false;
+  const ir::Model& model = *layer.model;
+  for (const ir::Use& use : ir::uses(model, layer.result(layer.nodes[0], 0)))
+    if (!model[use.user].is_outputs) return false;
+  return true;
+}
+
 class PlainCall final : public Call {
  public:
   PlainCall(const PlainKernel& kernel, Arguments arguments) : kernel_(kernel), arguments_(std::move(arguments)) {}
@@ -69,6 +79,7 @@ class CpuDevice final : public Device {
 
   LayoutRule layout_rule(const Layer& layer) const override {
     const LayoutRule rule = usual_layout_rule(layer);
+    if (rule == LayoutRule::follows && grows_for_output(layer)) return LayoutRule::plain;
     return rule == LayoutRule::plain && find_integer_layer(layer) ? LayoutRule::follows : rule;
   }
 

@@ -1,10 +1,12 @@
 // Resize by weighted sums of neighbours, one axis after the other.
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include "base/parallel.h"
 #include "engine/devices/cpu/device.h"
 #include "engine/devices/cpu/forms.h"
+#include "engine/devices/cpu/rows/weighted_rows.h"
 #include "engine/layers/resize.h"
 
 namespace assay::engine::cpu {
@@ -12,15 +14,11 @@ namespace {
 
 constexpr uint64_t kResamplingGrain = 1 << 14;  // elements
 
-struct Term {
-  uint32_t element;
-  float weight;
-};
-
 // One axis: `outer` times, lines of `in` groups of `inner` elements become such of `out`.
 struct Stage {
   uint64_t outer, in, out, inner;
-  std::vector<Term> terms;
+  std::vector<uint32_t> elements;  // of the terms
+  std::vector<float> weights;
   std::vector<size_t> begins;  // of the terms of each place, and their end
   bool has_pairs = true;       // two terms at each place
 
@@ -31,13 +29,14 @@ struct Stage {
       if (i != axis) (i < axis ? outer : inner) *= static_cast<uint64_t>(dims[i]);
     }
     for (const auto& own : given) {
-      begins.push_back(terms.size());
+      begins.push_back(elements.size());
       for (const ops::ResampledTerm& term : own) {
-        terms.push_back({static_cast<uint32_t>(term.element), static_cast<float>(term.weight)});
+        elements.push_back(static_cast<uint32_t>(term.element));
+        weights.push_back(static_cast<float>(term.weight));
       }
       has_pairs = has_pairs && own.size() == 2;
     }
-    begins.push_back(terms.size());
+    begins.push_back(elements.size());
   }
 
   uint64_t count() const { return outer * out * inner; }
@@ -60,40 +59,30 @@ struct Stage {
 
  private:
   void add_pairs(const float* from, float* to) const {
-    const Term* own = terms.data();
-    for (uint64_t x = 0; x < out; ++x, own += 2) {
-      to[x] = own[0].weight * from[own[0].element] + own[1].weight * from[own[1].element];
-    }
+    for (uint64_t x = 0; x < out; ++x)
+      to[x] = weights[2 * x] * from[elements[2 * x]] + weights[2 * x + 1] * from[elements[2 * x + 1]];
   }
 
   void add_elements(const float* from, float* to) const {
     for (uint64_t x = 0; x < out; ++x) {
       float sum = 0;
-      for (size_t t = begins[x]; t < begins[x + 1]; ++t) sum += terms[t].weight * from[terms[t].element];
+      for (size_t t = begins[x]; t < begins[x + 1]; ++t) sum += weights[t] * from[elements[t]];
       to[x] = sum;
     }
   }
 
   void add_groups(const float* from, float* to) const {
+    constexpr size_t kTogether = 8;
+    std::array<const float*, kTogether> groups;  // NOLINT(cppcoreguidelines-pro-type-member-init): written first
     for (uint64_t x = 0; x < out; ++x, to += inner) {
       size_t t = begins[x];
-      if (begins[x + 1] - t == 2) {
-        add_pair(from, &terms[t], to);
-        continue;
-      }
-      std::fill_n(to, inner, 0.0F);
-      for (; t < begins[x + 1]; ++t) {
-        const float weight = terms[t].weight;
-        const float* const group = from + terms[t].element * inner;
-        for (uint64_t i = 0; i < inner; ++i) to[i] += weight * group[i];
-      }
+      do {
+        const size_t count = std::min(kTogether, begins[x + 1] - t);
+        for (size_t i = 0; i < count; ++i) groups[i] = from + elements[t + i] * inner;
+        weighted_rows().sum(groups.data(), weights.data() + t, count, t > begins[x], to, inner);
+        t += count;
+      } while (t < begins[x + 1]);
     }
-  }
-
-  void add_pair(const float* from, const Term* own, float* __restrict to) const {
-    const float* const first = from + own[0].element * inner;
-    const float* const second = from + own[1].element * inner;
-    for (uint64_t i = 0; i < inner; ++i) to[i] = own[0].weight * first[i] + own[1].weight * second[i];
   }
 };
 
@@ -131,6 +120,15 @@ std::vector<size_t> order_of(const TensorDesc& desc) {
   return order;
 }
 
+// That of the operator, but the innermost axis that grows comes first, while there are few elements: the last stage adds
+// long rows.
+std::vector<size_t> stage_order(const std::vector<ops::ResampledAxis>& plan) {
+  std::vector<size_t> order = ops::resampling_order(plan);
+  const auto grows = [&](size_t axis) { return plan[axis].out > plan[axis].in; };
+  std::reverse(std::ranges::find_if(order, grows), order.end());
+  return order;
+}
+
 class Resample final : public Implementation {
  public:
   std::string_view name() const override { return "resize.sums"; }
@@ -155,7 +153,7 @@ class Resample final : public Implementation {
       dims.push_back(in.dims[axis]);
     }
     std::vector<Stage> stages;
-    for (const size_t axis : ops::resampling_order(plan)) {
+    for (const size_t axis : stage_order(plan)) {
       stages.emplace_back(plan, dims, axis, ops::resize_terms(facts, plan[axis]));
       dims[axis] = plan[axis].out;
     }
