@@ -16,6 +16,7 @@
 #include "engine/devices/cpu/onednn/library.h"
 #include "engine/devices/cpu/processor.h"
 #include "engine/devices/cpu/tape/tape.h"
+#include "engine/layers/form.h"
 #include "engine/layers/layout_rule.h"
 
 namespace assay::engine::cpu {
@@ -23,8 +24,8 @@ namespace {
 
 // True for a Resize that gives the model's outputs more than it reads: what it reads is moved then, not its result.
 bool grows_for_output(const Layer& layer) {
-  const bool is_resize = layer.is_single() && (layer.starts_with("Resize") || layer.starts_with("Upsample"));
-  if (!is_resize || layer.outputs[0].count() <= layer.inputs[0].count()) return false;
+  const bool grows = form_as<ResizeForm>(layer) != nullptr && layer.outputs[0].count() > layer.inputs[0].count();
+  if (!grows) return false;
   const ir::Model& model = *layer.model;
   for (const ir::Use& use : ir::uses(model, layer.result(layer.nodes[0], 0)))
     if (!model[use.user].is_outputs) return false;

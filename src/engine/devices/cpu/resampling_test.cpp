@@ -84,14 +84,15 @@ TEST(Resize, WholeMultiples) {
 // the layers before it.
 TEST(Resampling, ResultsOfTheModelAreWrittenAsPlanes) {
   using Tactics = std::vector<std::string>;
-  const std::string pool = "(float[1,21,6,5] x) => (float y) <float[4] s = {1, 1, 4, 3}> { p = MaxPool<kernel_shape = "
-                           "[3, 3], pads = [1, 1, 1, 1]>(x) ";
+  const std::string pool =
+      "(float[1,21,6,5] x) => (float y) <float[4] s = {1, 1, 4, 3}> { p = MaxPool<kernel_shape = "
+      "[3, 3], pads = [1, 1, 1, 1]>(x) ";
   const auto tactics = [&](const std::string& rest) {
     const ir::Model model =
         testing_support::parsed("<ir_version: 10, opset_import: [\"\" : 19]> g " + pool + rest + " }");
     const testing_support::EngineRun run = testing_support::run_on_engine(model, picture_sine);
-    EXPECT_EQ(
-        testing_support::difference(run.outputs, testing_support::run_on_reference(model, picture_sine), 1e-5), "");
+    EXPECT_EQ(testing_support::difference(run.outputs, testing_support::run_on_reference(model, picture_sine), 1e-5),
+              "");
     return run.tactics;
   };
   EXPECT_EQ(tactics("y = Resize<mode = \"linear\">(p, , s)"),

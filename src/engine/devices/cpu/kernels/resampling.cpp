@@ -120,8 +120,8 @@ std::vector<size_t> order_of(const TensorDesc& desc) {
   return order;
 }
 
-// That of the operator, but the innermost axis that grows comes first, while there are few elements: the last stage adds
-// long rows.
+// That of the operator, but the innermost axis that grows comes first, while there are few elements: the last stage
+// adds long rows.
 std::vector<size_t> stage_order(const std::vector<ops::ResampledAxis>& plan) {
   std::vector<size_t> order = ops::resampling_order(plan);
   const auto grows = [&](size_t axis) { return plan[axis].out > plan[axis].in; };

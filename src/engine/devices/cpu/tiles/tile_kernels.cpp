@@ -78,13 +78,13 @@ const TileKernels& tile_kernels() { return *all_tile_kernels().front(); }
 const TileKernels& tile_kernels(int64_t columns) {
   const TileKernels& whole = tile_kernels();
   const TileKernels* const half = half_tile_kernels();
+  if (half == nullptr) return whole;
+  if (has_whole_multipliers()) return columns <= static_cast<int64_t>(half->width) ? *half : whole;
   const auto computed = [&](const TileKernels& kernels) {
     return rounded_up(columns, static_cast<int64_t>(kernels.width));
   };
   constexpr int64_t kMostWasted = 5;  // of so many columns, one
-  const bool are_few = half != nullptr && !has_whole_multipliers() &&
-                       (computed(whole) - computed(*half)) * kMostWasted >= computed(whole);
-  return are_few ? *half : whole;
+  return (computed(whole) - computed(*half)) * kMostWasted >= computed(whole) ? *half : whole;
 }
 
 }  // namespace assay::engine::cpu

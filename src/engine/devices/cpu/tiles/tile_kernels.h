@@ -81,8 +81,8 @@ struct TileKernels {
 
 // The best that this processor has.
 const TileKernels& tile_kernels();
-// The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth, unless the
-// processor multiplies whole ones as fast.
+// The best for so many columns: with vectors of half the size, where whole ones would be empty to a fifth, or, if the
+// processor multiplies whole ones as fast, where one of half the size is enough.
 const TileKernels& tile_kernels(int64_t columns);
 // Kernels with vectors of half the size; null: this processor has none beside the others.
 const TileKernels* half_tile_kernels();

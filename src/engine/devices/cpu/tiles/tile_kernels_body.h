@@ -139,14 +139,17 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_part(const Tile& tile, Ve
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
     float* const out = first + static_cast<int64_t>(r) * row;
-    Vector added[kVectors];
-    if (rest.added != nullptr)
+#pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) sums[r][v] += bias[v];
+    if (rest.added != nullptr) {
+      Vector added[kVectors];
       read_row(rest, static_cast<const float*>(rest.added) + static_cast<int64_t>(r) * rest.out_row, added);
+#pragma GCC unroll 16
+      for (size_t v = 0; v < kVectors; ++v) sums[r][v] += added[v];
+    }
 #pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v) {
       Vector& sum = sums[r][v];
-      sum += bias[v];
-      if (rest.added != nullptr) sum += added[v];
       at_least(sum, low, sum);
       at_most(sum, high, sum);
       if (v + 1 < kVectors)

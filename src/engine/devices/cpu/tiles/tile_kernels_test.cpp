@@ -264,9 +264,8 @@ TEST(TileKernels, FewColumnsHaveVectorsThatTheyFill) {
   for (const int64_t columns : {width, 3 * width, 3 * width - 1, 6 * width + width / 2})
     EXPECT_EQ(&tile_kernels(columns), &tile_kernels()) << columns;
   if (width == 16) {
-    const size_t few = has_whole_multipliers() ? 16 : 8;
-    EXPECT_EQ(tile_kernels(24).width, few);
-    EXPECT_EQ(tile_kernels(7).width, few);
+    EXPECT_EQ(tile_kernels(24).width, has_whole_multipliers() ? 16 : 8);
+    EXPECT_EQ(tile_kernels(7).width, 8);
   }
 }
 
