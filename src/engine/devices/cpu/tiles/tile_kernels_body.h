@@ -7,21 +7,6 @@
 
 constexpr size_t kMostVectors = std::size(kMostRows) - 1;
 
-template <typename V>
-ASSAY_KERNEL [[gnu::always_inline]] inline void read_first(const float* x, size_t count, V& out) {
-  if constexpr (sizeof(V) == 64)
-    out = _mm512_maskz_loadu_ps(static_cast<__mmask16>((1U << count) - 1), x);
-  else
-    out = _mm256_maskz_loadu_ps(static_cast<__mmask8>((1U << count) - 1), x);
-}
-template <typename V>
-ASSAY_KERNEL [[gnu::always_inline]] inline void write_first(const V& x, size_t count, float* out) {
-  if constexpr (sizeof(V) == 64)
-    _mm512_mask_storeu_ps(out, static_cast<__mmask16>((1U << count) - 1), x);
-  else
-    _mm256_mask_storeu_ps(out, static_cast<__mmask8>((1U << count) - 1), x);
-}
-
 // Whole vectors, or the first numbers of the last.
 template <size_t kVectors>
 ASSAY_KERNEL [[gnu::always_inline]] inline void read_row(const Tile& tile, const float* x, Vector (&out)[kVectors]) {
@@ -155,7 +140,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void finish_part(const Tile& tile, Ve
       if (v + 1 < kVectors)
         at(out + v * kWidth).lanes = sum;
       else
-        write_first(sum, rest.last, out + v * kWidth);
+        write_first(sums[r][v], rest.last, out + v * kWidth);
     }
   }
 }
