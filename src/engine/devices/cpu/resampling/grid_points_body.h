@@ -12,7 +12,7 @@ ASSAY_KERNEL inline void clamp(const Doubles& x, double high, Doubles& out) {
   choose(out > high, Doubles{} + high, out, out);
 }
 
-// The two elements of an axis for some places, and their weights, as LinearPicks of places that are no vectors.
+// The two elements of an axis for some places, and their weights: 0 for an element outside that is not at the border.
 struct Picks {
   Doubles elements[2], weights[2];
 };
