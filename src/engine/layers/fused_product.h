@@ -29,7 +29,7 @@ FusedParts parts_of(const Layer& layer, const FusedProduct& form);
 bool is_row_product(const ir::Model& model, ir::NodeId node);
 // The node that divides the columns of a product, and of nothing else, into two halves; invalid: no node does.
 ir::NodeId halving_node(const ir::Model& model, const ops::Inference& inference, ir::NodeId product);
-// True if a node is a normalisation of the last dim with constant factors and shifts, as an operator.
+// True if a node is a normalisation of the last dim, as an operator.
 bool is_norm_of_rows(const ir::Model& model, const ops::Inference& inference, ir::NodeId node);
 
 }  // namespace assay::engine

@@ -238,7 +238,9 @@ class ProductJoiner {
     for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
     const tensor::DType dtype = run_.inference().type(ir::result(model(), product)).dtype;
     const bool is_half = dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16;
-    const bool has_bias = run_.is_op(product, "Gemm") && ir::operand(model(), product, 2);
+    constexpr uint32_t kBiasOfCodes = 5;
+    const uint32_t bias = is_microsoft(product, "MatMulNBits") ? kBiasOfCodes : 2;
+    const bool has_bias = ir::operand(model(), product, bias).valid();
     return rows <= rules_.most_fused_rows && is_half && rules_.has(dtype) && !has_bias;
   }
   // Elementwise nodes behind a product as far as a few steps go; empty: others use it, too.

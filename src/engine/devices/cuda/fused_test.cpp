@@ -70,6 +70,29 @@ TEST(CardFused, Gates) {
   check({.depth = 24, .columns = 5000, .norm = "n = LayerNormalization(x, f, h)", .is_gated = true}, "rows");
 }
 
+// The codes of both halves, and a bias, which keeps them apart.
+TEST(CardFused, GatesOfCodes) {
+  using testing_support::codes;
+  for (const bool has_bias : {false, true}) {
+    const std::string product =
+        fmt::format("com.microsoft.MatMulNBits<K = 256, N = 24, bits = 4, block_size = 32>(n, w{{0}}, s{{0}}{})",
+                    has_bias ? ", , , b" : "");
+    const auto of_half = [&](int half) {
+      return codes(fmt::format("uint8[24,8,16] w{}", half), 24 * 8 * 16, half) + ", " +
+             numbers(fmt::format("float16[192] s{}", half), 192);
+    };
+    const std::string text = fmt::format(
+        "<ir_version: 10, opset_import: [\"\" : 23, \"com.microsoft\" : 1]> g (float16[2,256] x) => (float16[2,24] z) "
+        "<{}, {}, {}, {}> {{ n = RMSNormalization(x, f) p = {} q = {} e = Sigmoid(p) t = Mul(p, e) z = Mul(t, q) }}",
+        of_half(0), of_half(1), numbers("float16[256] f", 256), numbers("float16[24] b", 24),
+        fmt::format(fmt::runtime(product), 0), fmt::format(fmt::runtime(product), 1));
+    const OnCard model(text);
+    EXPECT_EQ(model.tactics().size(), has_bias ? 3U : 1U);
+    engine::Context context(model.program(), {}, false);
+    EXPECT_EQ(difference(model.run(context), model.expected(), 2), "");
+  }
+}
+
 // Lowering makes no layers for kernels that may not be used.
 TEST(CardFused, LeftOut) {
   const testing_support::HostCard card;

@@ -97,8 +97,6 @@ std::unique_ptr<Kernel> in_turn(std::vector<KernelOfPart> parts) {
 std::unique_ptr<Kernel> first_kernel(Programs& programs, const Layer& layer) {
   for (const Registered<KernelFamily>& family : registered_kernels()) {
     for (const std::unique_ptr<Implementation>& implementation : family.make().make(programs)) {
-      const std::vector<std::string> variants = implementation->variants(layer);
-      if (variants.empty() && implementation->yields(layer)) continue;
       if (std::unique_ptr<Kernel> kernel = implementation->make(layer, "")) return kernel;
     }
   }

@@ -43,6 +43,7 @@ class FusedProducts final : public Matrices {
     ElementSite site;
     std::vector<Buffer> constants;
     std::vector<KernelOfPart::Input> inputs;
+    bool has_bias = false;
   };
 
   std::optional<Rows> find_rows(const FusedParts& parts, bool packs) const {
@@ -57,11 +58,13 @@ class FusedProducts final : public Matrices {
     if (std::optional<Found> found = find(layer, packs)) {
       const std::optional<FewRows> rows = few_rows_of(found->product);
       if (!rows) return std::nullopt;
-      return Rows{*rows, std::move(found->site), std::move(found->product.constants), {}};
+      constexpr size_t kDataAndWeights = 2;
+      const bool has_bias = layer.inputs.size() > kDataAndWeights;
+      return Rows{*rows, std::move(found->site), std::move(found->product.constants), {}, has_bias};
     }
     std::optional<CompressedLayer> found = find_layer_of_codes(layer);
     if (!found || layer.is_strict) return std::nullopt;
-    Rows made{few_rows_of(*found), std::move(found->site), {}, {}};
+    Rows made{few_rows_of(*found), std::move(found->site), {}, {}, found->form.product.bias.valid()};
     made.rows.codes = compressed_operand(layer, found->form.product, packs);
     if (packs) made.constants.push_back(made.rows.codes->bytes);
     return made;
@@ -88,10 +91,8 @@ class FusedProducts final : public Matrices {
     return true;
   }
   static bool add_gates(const FusedParts& parts, Rows& made) {
-    constexpr size_t kDataAndWeights = 2;
-    const bool has_bias = !made.rows.codes && parts.product.inputs.size() > kDataAndWeights;
-    if (parts.first_half < 0 || parts.second_half < 0 || has_bias || parts.product.layer.nodes.size() != 1)
-      return false;
+    const bool are_read = parts.first_half >= 0 && parts.second_half >= 0;
+    if (!are_read || made.has_bias || parts.product.layer.nodes.size() != 1) return false;
     std::optional<ElementSite> site = gated_site(*parts.gates, parts.first_half, parts.second_half, made.inputs.size());
     if (!site) return false;
     for (const KernelOfPart::Input& input : inputs_of(*parts.gates)) made.inputs.push_back(input);
