@@ -2,25 +2,16 @@
 
 #include <gtest/gtest.h>
 
-#include "engine/lowering/lower.h"
-#include "support/parsed_model.h"
+#include "support/lowered_layers.h"
 
 namespace assay::engine {
 namespace {
 
 // The operators of a lowered model, as layers are called, for a device that wants pairs of so many results.
 std::vector<std::string> operators(const std::string& text, int64_t most = 400) {
-  ir::Model model = testing_support::parsed("<ir_version: 10, opset_import: [\"\" : 22]> " + text);
-  ir::Rewriter rewriter(model);
-  lower(model, rewriter,
-        {.rules = {.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16},
-                   .most_depthwise = most}});
-  std::vector<std::string> names;
-  for (const ir::NodeId node : ir::nodes(model, model.main_graph())) {
-    names.emplace_back(model.text(model[node].op));
-    names.back() = names.back().substr(0, names.back().find_last_of('_'));
-  }
-  return names;
+  return testing_support::lowered_layers(
+      "<ir_version: 10, opset_import: [\"\" : 22]> " + text,
+      {.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16}, .most_depthwise = most});
 }
 
 using Names = std::vector<std::string>;

@@ -12,15 +12,6 @@ namespace {
 
 using Group = std::vector<ir::NodeId>;
 
-// True if rows of 16-bit floats, that many at most, are multiplied.
-bool has_fused_rows(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
-                    ir::NodeId product) {
-  const std::optional<TensorDesc> data = find_desc(model, inference, ir::operand(model, product, 0));
-  const bool is_half = data && data->dtype != tensor::DType::float32 && is_short_float(data->dtype);
-  if (!is_half || !rules.has(data->dtype) || data->dims.empty() || data->count() == 0) return false;
-  return data->count() / data->dims.back() <= rules.most_fused_rows;
-}
-
 class NormJoiner {
  public:
   NormJoiner(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
@@ -89,6 +80,14 @@ class NormJoiner {
 };
 
 }  // namespace
+
+bool has_fused_rows(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
+                    ir::NodeId product) {
+  const std::optional<TensorDesc> data = find_desc(model, inference, ir::operand(model, product, 0));
+  const bool is_half = data && data->dtype != tensor::DType::float32 && is_short_float(data->dtype);
+  if (!is_half || !rules.has(data->dtype) || data->dims.empty() || data->count() == 0) return false;
+  return data->count() / data->dims.back() <= rules.most_fused_rows;
+}
 
 void join_norms(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
                 const ConstantOf& constant, std::vector<std::vector<ir::NodeId>>& groups) {

@@ -12,6 +12,10 @@ namespace assay::engine {
 void join_norms(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
                 const ConstantOf& constant, std::vector<std::vector<ir::NodeId>>& groups);
 
+// True if a product multiplies rows of 16-bit floats, and no more of them than the device fuses.
+bool has_fused_rows(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,
+                    ir::NodeId product);
+
 // The product with the node behind it that halves its columns, if what follows takes both halves and the device wants
 // such layers; otherwise as it is given.
 std::vector<ir::NodeId> with_halves(const ir::Model& model, const ops::Inference& inference, const LoweringRules& rules,

@@ -9,6 +9,7 @@
 
 #include "engine/layers/elementwise.h"
 #include "engine/layers/layer.h"
+#include "engine/lowering/join_norms.h"
 #include "ir/queries.h"
 #include "ops/operator.h"
 #include "passes/constants.h"
@@ -136,8 +137,8 @@ class ProductJoiner {
     add_bias(product);
     add_cast(product);
     if (becomes_heads(product.result) || is_of_attention(product)) return product;
-    product.is_gate =
-        product.result == ir::result(model(), node) && has_fused_rows(*shape, node) && !users(product).empty();
+    product.is_gate = product.result == ir::result(model(), node) && !has_bias(node) &&
+                      has_fused_rows(model(), run_.inference(), rules_, node) && !users(product).empty();
     return product.is_gate ? std::optional(std::move(product)) : std::nullopt;
   }
 
@@ -233,15 +234,9 @@ class ProductJoiner {
     return product.place < kOperands;
   }
 
-  bool has_fused_rows(const tensor::Shape& shape, NodeId product) {
-    int64_t rows = 1;
-    for (size_t i = 0; i + 1 < shape.size(); ++i) rows *= shape[i];
-    const tensor::DType dtype = run_.inference().type(ir::result(model(), product)).dtype;
-    const bool is_half = dtype == tensor::DType::float16 || dtype == tensor::DType::bfloat16;
+  bool has_bias(NodeId product) const {
     constexpr uint32_t kBiasOfCodes = 5;
-    const uint32_t bias = is_microsoft(product, "MatMulNBits") ? kBiasOfCodes : 2;
-    const bool has_bias = ir::operand(model(), product, bias).valid();
-    return rows <= rules_.most_fused_rows && is_half && rules_.has(dtype) && !has_bias;
+    return ir::operand(model(), product, is_microsoft(product, "MatMulNBits") ? kBiasOfCodes : 2).valid();
   }
   // Elementwise nodes behind a product as far as a few steps go; empty: others use it, too.
   std::set<NodeId> users(const KnownProduct& product) {

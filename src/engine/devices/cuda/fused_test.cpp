@@ -2,7 +2,7 @@
 // runs.
 #include <gtest/gtest.h>
 
-#include "simt/layer_check.h"
+#include "simt/replayed_check.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -34,16 +34,7 @@ struct Fused {
 };
 
 void check(const Fused& fused, const std::string& variant) {
-  ProgramOptions options;
-  options.tactics.replayed = {{"z", "product.fused:" + variant}};
-  const OnCard model(fused.text(), options);
-  const std::vector<std::string> tactics = model.tactics();
-  EXPECT_EQ(std::ranges::count(tactics, options.tactics.replayed.at("z")), 1) << variant << ": " << tactics.front();
-  EXPECT_EQ(tactics.size(), 2U);
-  engine::Context context(model.program(), {}, false);
-  const auto first = model.run(context);
-  EXPECT_EQ(difference(first, model.expected(), fused.tolerance), "") << variant;
-  for (int run = 0; run < 2; ++run) EXPECT_EQ(difference(model.run(context), first, 0), "") << variant;
+  testing_support::check_replayed(fused.text(), "product.fused:" + variant, fused.tolerance);
 }
 
 TEST(CardFused, NormsOfEachKind) {

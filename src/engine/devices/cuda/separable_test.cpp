@@ -1,7 +1,7 @@
 // Depthwise convolutions as operands of the convolution behind them, on a card whose kernels the host runs.
 #include <gtest/gtest.h>
 
-#include "simt/layer_check.h"
+#include "simt/replayed_check.h"
 
 namespace assay::engine::cuda {
 namespace {
@@ -37,16 +37,7 @@ struct Pair {
 };
 
 void check(const Pair& pair, const std::string& variant) {
-  ProgramOptions options;
-  options.tactics.replayed = {{"z", "conv.separable:" + variant}};
-  const OnCard model(pair.text(), options);
-  const std::vector<std::string> tactics = model.tactics();
-  EXPECT_EQ(std::ranges::count(tactics, options.tactics.replayed.at("z")), 1) << variant << ": " << tactics.front();
-  EXPECT_EQ(tactics.size(), 2U);
-  engine::Context context(model.program(), {}, false);
-  const auto first = model.run(context);
-  EXPECT_EQ(difference(first, model.expected(), pair.tolerance), "") << variant;
-  for (int run = 0; run < 2; ++run) EXPECT_EQ(difference(model.run(context), first, 0), "") << variant;
+  testing_support::check_replayed(pair.text(), "conv.separable:" + variant, pair.tolerance);
 }
 
 // Windows that end in the middle of tiles, over odd pictures; columns that no tile ends with; clusters of which a block
