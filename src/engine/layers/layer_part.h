@@ -13,9 +13,6 @@ struct LayerPart {
 
   Layer layer;
   std::vector<int> inputs;  // the whole layer's inputs by its own; kMadeBefore: what nodes of the layer before it make
-
-  // The part's input that the value is; -1: none.
-  int input_of(ir::ValueId value) const { return layer.input_of(value); }
 };
 
 // Values that nodes before them make lie in this way. The outputs are those of the whole layer.

@@ -98,6 +98,12 @@ TEST(CardFused, LeftOut) {
   EXPECT_EQ(rules.most_depthwise, 0);
 }
 
+TEST(CardFused, NoOtherVariant) {
+  ProgramOptions options;
+  options.tactics.replayed = {{"z", "product.fused:columns"}};
+  EXPECT_THROW(OnCard(Fused().text(), options), Error);
+}
+
 TEST(CardFused, PartByPart) {
   check({}, "apart");
   check({.rows = 4, .columns = 30, .norm = "n = RMSNormalization(x, f)", .is_gated = true}, "apart");

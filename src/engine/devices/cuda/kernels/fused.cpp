@@ -30,7 +30,8 @@ class FusedProducts final : public Matrices {
 
   std::unique_ptr<Kernel> make(const Layer& layer, std::string_view variant) const override {
     const auto* const form = form_as<FusedProduct>(layer);
-    if (form == nullptr) return {};
+    const bool is_known = variant.empty() || variant == kRows || variant == kApart;
+    if (form == nullptr || !is_known) return {};
     const FusedParts parts = parts_of(layer, *form);
     std::unique_ptr<Kernel> together = variant == kApart ? nullptr : by_rows(parts);
     return together || variant == kRows ? std::move(together) : apart(parts);
