@@ -11,34 +11,34 @@
 namespace assay::engine::cuda {
 namespace {
 
-constexpr unsigned kThreadsOfExchange = 512;
-constexpr int64_t kBlocksOfExchange = 128;  // at most: all of them must be on the card at once
+constexpr unsigned kThreadsOfExchange = 128;
+constexpr int64_t kBlocksOfExchange = 128;  // at most
 constexpr unsigned kThreadsOfMeeting = 32;
 constexpr unsigned kThreadsOfReading = 256;
 constexpr int64_t kBlocksOfReading = 256;  // at most
-constexpr uint64_t kLeastPart = 64 << 10;
+constexpr uint64_t kLeastSlot = 64 << 10;  // besides its header
 constexpr size_t kPartsBegin = 2;  // words behind the first of a rank's state
-constexpr size_t kSignsBegin = 32;
-constexpr size_t kTrialWords = 2;             // behind all signs
-constexpr size_t kMostCollectives = 1 << 16;  // that signs tell apart
+constexpr size_t kStateWords = 32;
+constexpr size_t kTrialWords = 2;             // behind a state
+constexpr size_t kMostCollectives = 1 << 16;  // that faults tell apart
+constexpr uint64_t kHeaderWords = 2;          // before the packets of a part
 
 // Places among a launch's pointers and numbers.
 enum PointerPlace : uint8_t { kWordsPointer = 1, kFirstInbox };
-enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kPartBytesNumber, kMillisecondsNumber };
+enum NumberPlace : uint8_t { kOwnNumber = 2, kIdentityNumber, kSlotBytesNumber, kMillisecondsNumber };
 
 // Reasons of a kernel that waits no more.
 enum Fault : uint8_t { kIsLate = 1, kHasLeft, kHasFailed, kIsAnother };
 
-// Zeros, and behind them a state that has failed.
-Buffer words_on(const Card& card, uint64_t bytes) {
-  const Buffer made = card.allocate(bytes);
-  const uint64_t last = kTrialWords * sizeof(uint64_t), zeros = bytes - last;
+// Zeros, and behind them so many bytes of ones: a state that has failed.
+Buffer words_on(const Card& card, uint64_t bytes, uint64_t bytes_of_ones) {
+  const Buffer made = card.allocate(bytes + bytes_of_ones);
   const auto fill = [&](uint64_t at, unsigned word, uint64_t count) {
-    card.driver().check(card.api().set_words(at, word, count / sizeof(int32_t), nullptr), "signs of ranks");
+    if (count != 0) card.driver().check(card.api().set_words(at, word, count / sizeof(int32_t), nullptr), "memory of ranks");
   };
-  fill(made.first.value, 0, zeros);
-  fill(made.first.value + zeros, 1, last);
-  card.driver().check(card.api().stream_wait(nullptr), "signs of ranks");
+  fill(made.first.value, 0, bytes);
+  fill(made.first.value + bytes, 1, bytes_of_ones);
+  card.driver().check(card.api().stream_wait(nullptr), "memory of ranks");
   return made;
 }
 
@@ -51,12 +51,11 @@ KernelWriter writer_of_exchange(const Summing& summing, int64_t blocks) {
   for (int64_t i = 0; i < 2 * summing.ranks; ++i) writer.launch().pointers.push_back(fixed_pointer({}));
   writer.number("kCount", summing.count);
   writer.number("kBlocks", blocks);
-  for (const char* const name : {"kOwn", "kIdentity", "kPartBytes", "kMilliseconds"}) writer.number(name, 0);
+  for (const char* const name : {"kOwn", "kIdentity", "kSlotBytes", "kMilliseconds"}) writer.number(name, 0);
   writer.constant("kRanks", summing.ranks);
   writer.constant("kFirstInbox", kFirstInbox);
   writer.constant("kPartsBegin", kPartsBegin);
-  writer.constant("kSignsBegin", kSignsBegin);
-  writer.constant("kMostBlocks", kBlocksOfExchange);
+  writer.constant("kHeaderWords", kHeaderWords);
   writer.constant("kIsLate", kIsLate);
   writer.constant("kHasLeft", kHasLeft);
   writer.constant("kHasFailed", kHasFailed);
@@ -68,29 +67,28 @@ KernelWriter writer_of_exchange(const Summing& summing, int64_t blocks) {
 
 std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& summing) {
   const int64_t packs = summing.count / summing.site.pack();
-  const bool is_read = summing.part_bytes() > Exchange::kMostPushed;
+  const bool is_read = Exchange::packet_bytes(summing) > Exchange::kMostPacketBytes;
   const unsigned threads = is_read ? kThreadsOfReading : kThreadsOfExchange;
   const int64_t blocks = std::min((packs + threads - 1) / threads, is_read ? kBlocksOfReading : kBlocksOfExchange);
   KernelWriter writer = writer_of_exchange(summing, blocks);
   writer.constant("kFirst", 0);
   writer.text(summed_text(summing, writer.launch()));
-  writer.text(signs_text());
+  writer.text(packets_text());
   if (!is_read) return {writer.finish(programs, threads, blocks, exchange_text(), reduced_text())};
   KernelWriter meeting = writer_of_exchange(summing, 1);
-  const Launch met = meeting.finish(programs, kThreadsOfMeeting, 1, ranks_meet_text(), signs_text());
+  const Launch met = meeting.finish(programs, kThreadsOfMeeting, 1, ranks_meet_text(), packets_text());
   return {met, writer.finish(programs, threads, blocks, told_parts_text(), reduced_text()), met};
 }
 
-Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes,
+Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t packet_bytes,
                    uint64_t era)
     : ranks_(std::move(members)),
-      part_bytes_(std::bit_ceil(std::clamp(part_bytes, kLeastPart, kMostPushed))),
+      slot_bytes_(std::bit_ceil(std::clamp(packet_bytes, kLeastSlot, kMostPacketBytes)) + kHeaderWords * sizeof(uint64_t)),
       era_(era) {
   const uint64_t others = cards.size() - 1;
-  const uint64_t words = kSignsBegin + 2 * cards.size() * kBlocksOfExchange + kTrialWords;
   for (const Card* const card : cards) {
-    members_.push_back({card->shared_from_this(), card->allocate(2 * others * part_bytes_),
-                        words_on(*card, words * sizeof(uint64_t))});
+    members_.push_back({card->shared_from_this(), words_on(*card, 2 * others * slot_bytes_, 0),
+                        words_on(*card, kStateWords * sizeof(uint64_t), kTrialWords * sizeof(uint64_t))});
   }
   words_ = cards.front()->take_host_block();
   if (words_.first == nullptr) assay::fail(ErrorCode::limit, "the host has no memory left that cards reach");
@@ -110,8 +108,19 @@ bool Exchange::can_serve(std::span<const Card* const> cards) {
   return std::ranges::count(cards, cards.front()) == 1;
 }
 
-bool Exchange::takes(uint64_t part_bytes) const {
-  return std::min(part_bytes, kMostPushed) <= part_bytes_ && collectives_.size() < kMostCollectives;
+bool Exchange::takes(uint64_t packet_bytes) const {
+  const uint64_t slot = std::min(packet_bytes, kMostPacketBytes) + kHeaderWords * sizeof(uint64_t);
+  return slot <= slot_bytes_ && collectives_.size() < kMostCollectives;
+}
+
+uint64_t Exchange::packet_bytes(const Summing& summing) {
+  const uint64_t pack = static_cast<uint64_t>(summing.site.pack());
+  const uint64_t words = (pack * tensor::bit_width(summing.dtype) / 8 + 3) / 4;
+  return static_cast<uint64_t>(summing.count) / pack * words * sizeof(uint64_t);
+}
+
+bool Exchange::suits(const Summing& summing) {
+  return summing.ranks == 2 || packet_bytes(summing) <= kMostPacketBytes;
 }
 
 // Words: that the run has failed, then that members have left, then what their kernels have met.
@@ -137,21 +146,21 @@ Launch Exchange::launch(const Launch& made, size_t place, double deadline_second
   launch.pointers[kWordsPointer] = fixed_pointer(host_address(words_.first));
   for (size_t i = 0; i < members_.size(); ++i) {
     launch.pointers[kFirstInbox + i] = fixed_pointer(members_[i].inbox.first);
-    launch.pointers[kFirstInbox + members_.size() + i] = fixed_pointer(members_[i].signs.first);
+    launch.pointers[kFirstInbox + members_.size() + i] = fixed_pointer(members_[i].state.first);
   }
   launch.numbers[kOwnNumber] = static_cast<int32_t>(place);
   launch.numbers[kIdentityNumber] = static_cast<int32_t>(collectives_.size() - 1);
-  launch.numbers[kPartBytesNumber] = static_cast<int32_t>(part_bytes_);
+  launch.numbers[kSlotBytesNumber] = static_cast<int32_t>(slot_bytes_);
   launch.numbers[kMillisecondsNumber] =
       static_cast<int32_t>(std::min(std::ceil(deadline_seconds * 1e3), kMostMilliseconds));
   return launch;
 }
 
 Launch Exchange::trial(const Launch& launch, size_t place) const {
-  const Buffer& signs = members_[place].signs;
+  const Buffer& state = members_[place].state;
   Launch trial = launch;
   trial.pointers[kFirstInbox + members_.size() + place] =
-      fixed_pointer(signs.first + (signs.bytes - kTrialWords * sizeof(uint64_t)));
+      fixed_pointer(state.first + (state.bytes - kTrialWords * sizeof(uint64_t)));
   return trial;
 }
 

@@ -12,16 +12,20 @@
 namespace assay::engine::cuda {
 
 // Memory of ranks on cards of their own, for reductions by kernels that wait for each other: on each card an inbox for
-// the parts of the others, and signs that say what is there. Its kernels run in the order of one queue of each rank.
+// packets of the others, which say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
-  // Bytes of parts that each rank sends to all others. Larger ones are read, between two kernels by which ranks meet.
+  // Bytes of parts that each rank sends to all others, and of their packets. Larger ones are read, between two kernels by
+  // which ranks meet.
   static constexpr uint64_t kMostPushed = 512 << 10;
-  // True if an exchange serves so many ranks best: more than two read large parts in shares, for which the host meets.
-  static bool suits(int64_t ranks, uint64_t part_bytes) { return ranks == 2 || part_bytes <= kMostPushed; }
+  static constexpr uint64_t kMostPacketBytes = 2 * kMostPushed;
+  // Bytes of the packets that a part becomes: half of them are content, where threads move four bytes or more at once.
+  static uint64_t packet_bytes(const Summing& summing);
+  // True if an exchange serves best: more than two ranks read large parts in shares, for which the host meets.
+  static bool suits(const Summing& summing);
 
-  // For parts of at least so many bytes, until the era ends.
-  Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t part_bytes, uint64_t era);
+  // For packets of at least so many bytes, until the era ends.
+  Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t packet_bytes, uint64_t era);
   ~Exchange() override;
   Exchange(const Exchange&) = delete;
   Exchange& operator=(const Exchange&) = delete;
@@ -31,7 +35,7 @@ class Exchange final : public ops::WaitingKernels {
   uint64_t era() const { return era_; }
   bool is_of(const std::vector<int64_t>& members) const { return ranks_ == members; }
   // True if it takes one more collective of its members.
-  bool takes(uint64_t part_bytes) const;
+  bool takes(uint64_t packet_bytes) const;
 
   // Adds a collective, while the members meet; it is the last one until they meet again.
   void add(const ops::Collective& collective) { collectives_.push_back(collective); }
@@ -51,14 +55,14 @@ class Exchange final : public ops::WaitingKernels {
   struct Member {
     std::shared_ptr<const Card> card;
     Buffer inbox;
-    Buffer signs;
+    Buffer state;
   };
 
   std::atomic_ref<uint64_t> word(size_t index) const;
 
   std::vector<Member> members_;
   std::vector<int64_t> ranks_;  // of the members
-  uint64_t part_bytes_;
+  uint64_t slot_bytes_;
   uint64_t era_;
   Card::HostBlock words_;
   std::vector<ops::Collective> collectives_;

@@ -90,7 +90,7 @@ class TwoCards {
       : driver_(testing_support::host_driver::make_api()),
         first(driver_, compiler_, 0, count),
         second(driver_, compiler_, 1, count) {
-    exchange = std::make_shared<Exchange>(cards(), std::vector<int64_t>{0, 1}, first.bytes(), 0);
+    exchange = std::make_shared<Exchange>(cards(), std::vector<int64_t>{0, 1}, 2 * first.bytes(), 0);
     first.queue->exchanges().push_back({exchange, 0});
     second.queue->exchanges().push_back({exchange, 1});
     for (const char* const name : {"n", "o"}) {

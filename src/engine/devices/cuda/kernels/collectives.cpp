@@ -54,6 +54,7 @@ struct CollectiveWork {
   std::optional<Launch> launch;
   std::optional<Launch> following;  // does what follows what a library has put into the workspace
   std::vector<Launch> waiting;      // without the addresses of an exchange; empty: none serves it
+  uint64_t packet_bytes = 0;        // for an exchange
   int64_t ranks = 0;
 };
 
@@ -161,7 +162,7 @@ class CollectiveCall final : public Call {
       if (known.members.front() != ranks.rank()) return;
       const bool is_same = std::ranges::all_of(
           parts, [&](const tensor::Tensor& given) { return as_station(given).exchange == kept.get(); });
-      const bool is_enough = is_same && kept && kept->takes(work_->in.size_bytes());
+      const bool is_enough = is_same && kept && kept->takes(work_->packet_bytes);
       ranks.shared(known.members) = is_enough ? kept : make_exchange(cards, ranks, known.members);
       std::static_pointer_cast<Exchange>(ranks.shared(known.members))->add(known);
       queue.card().enter();
@@ -173,7 +174,7 @@ class CollectiveCall final : public Call {
 
   std::shared_ptr<Exchange> make_exchange(const std::vector<const Card*>& cards, ops::Ranks& ranks,
                                           const std::vector<int64_t>& members) const {
-    const auto made = std::make_shared<Exchange>(cards, members, work_->in.size_bytes(), *ranks.era());
+    const auto made = std::make_shared<Exchange>(cards, members, work_->packet_bytes, *ranks.era());
     ranks.tell(made);
     return made;
   }
@@ -381,8 +382,10 @@ class Collectives final : public Operation {
       alone.ranks = 1;
       work.following = make_summing_launch(programs(), alone, workspace_pointer());
     }
-    if (count == in.count() && Exchange::suits(work.ranks, in.size_bytes()))
+    if (count == in.count() && Exchange::suits(summing)) {
       work.waiting = make_exchange_launches(programs(), summing);
+      work.packet_bytes = Exchange::packet_bytes(summing);
+    }
     return true;
   }
 };

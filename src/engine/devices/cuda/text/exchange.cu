@@ -1,24 +1,39 @@
 // Elements of all ranks' parts, reduced in the order of ranks, by kernels on cards of their own that wait for each other.
-// Each block writes its share of this card's part into the inboxes of the others, tells them by a sign, and waits for
-// theirs.
+// Each thread sends its share of this card's part to the others, as packets, and waits for theirs.
+#define kPackWords ((kTaken * (int)sizeof(T) + 3) / 4)
+#define kPair (kPackWords > 1 ? 2 : 1)
 
-// Each thread moves some packs at once, all loads before the first store.
+// The first packets of a pack; the next pairs of them are at distances of all packs' pairs.
+DEVICE uint64* packets_of(uint64* slot, int64 pack) { return slot + kHeaderWords + pack * kPair; }
+DEVICE int64 distance(const Params& p) { return kCount / kTaken * kPair; }
+
+// A thread moves some packs at once, all loads before the first store.
 template <bool kIsEven>
-DEVICE void push_part(const Params& p, int half) {
+DEVICE void send_part(const Params& p, int half, uint32 number) {
   constexpr int kDeep = kIsEven ? kAtOnce : 1;
   const int64 packs = kCount / kTaken, stride = (int64)kBlocks * kThreads;
   for (int64 first = (int64)block_x() * kThreads + thread_index(); first < packs; first += kDeep * stride) {
-    Raw<T, kTaken> held[kDeep];
+    uint32 words[kDeep][kPackWords] = {};
 #pragma unroll
     for (int i = 0; i < kDeep; ++i) {
       const int64 pack = first + i * stride;
-      if (pack < packs) held[i] = load_raw<T, kTaken>(kIn + pack * kTaken, kIsEven);
+      if (pack >= packs) continue;
+      const Raw<T, kTaken> raw = load_raw<T, kTaken>(kIn + pack * kTaken, kIsEven);
+      memcpy(words[i], &raw, kTaken * sizeof(T));
     }
     for (int step = 1; step < kRanks; ++step) {
-      Raw<T, kTaken>* const to = (Raw<T, kTaken>*)inbox(p, (kOwn + step) % kRanks, kOwn, half);
+      uint64* const slot = slot_of(p, (kOwn + step) % kRanks, kOwn, half);
 #pragma unroll
       for (int i = 0; i < kDeep; ++i) {
-        if (first + i * stride < packs) to[first + i * stride] = held[i];
+        const int64 pack = first + i * stride;
+        if (pack >= packs) continue;
+#pragma unroll
+        for (int at = 0; at < kPackWords; at += kPair) {
+          Pack<uint64, kPair> made;
+#pragma unroll
+          for (int n = 0; n < kPair; ++n) made.e[n] = packet(words[i][at + n], number);
+          store_packets(packets_of(slot, pack) + at / kPair * distance(p), made);
+        }
       }
     }
   }
@@ -29,20 +44,23 @@ WAITING_KERNEL(kThreads) {
   const Pack<int, 2> last = *(const Pack<int, 2>*)state;
   if (last.e[1] != 0) return;
   const uint32 number = (uint32)last.e[0] + 1;
-  const int half = number % 2;
+  const int half = number % 2, thread = (int)thread_index();
   const bool is_even_here = is_even<T, kTaken>(kIn);
-  is_even_here ? push_part<true>(p, half) : push_part<false>(p, half);
+  const bool tells = block_x() == 0 && thread < kRanks && thread != kOwn;
+  if (tells) send_name(p, thread, half, number);
+  is_even_here ? send_part<true>(p, half, number) : send_part<false>(p, half, number);
+  const auto pack_of = [&](int rank, int64 pack, bool are_even) {
+    if (rank == kOwn) return load_raw<T, kTaken>(kIn + pack * kTaken, are_even);
+    uint32 words[kPackWords] = {};
+    receive<kPackWords>(p, rank, packets_of(slot_of(p, kOwn, rank, half), pack), distance(p), number, words);
+    Raw<T, kTaken> raw;
+    memcpy(&raw, words, kTaken * sizeof(T));
+    return raw;
+  };
+  is_even_here ? reduce_parts<true>(p, pack_of) : reduce_parts<false>(p, pack_of);
   meet();
-  const int rank = thread_index();
-  if (rank < kRanks && rank != kOwn) {
-    const uint64 wanted = (uint64)number << 32 | (uint32)kIdentity;
-    store_for_all(sign(p, rank, kOwn, half), wanted);
-    wait_for(p, rank, half, wanted);
-  }
-  meet();
-  const auto part_of = [&](int of) { return of == kOwn ? kIn : (const T*)inbox(p, kOwn, of, half); };
-  is_even_here ? reduce_parts<true>(p, part_of) : reduce_parts<false>(p, part_of);
-  if (thread_index() == 0 && add_to(state + 2, 1) == kBlocks - 1) {
+  if (tells) is_same_collective(p, thread, half, number);
+  if (thread == 0 && add_to(state + 2, 1) == kBlocks - 1) {
     state[2] = 0;
     state[0] = (int)number;
   }

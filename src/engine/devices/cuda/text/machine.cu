@@ -71,8 +71,15 @@ DEVICE void delay() {}
     made_after(p);                          \
   }                                         \
   DEVICE void made_after(const Params& p)
-// A kernel that waits for those of other cards.
-#define WAITING_KERNEL(threads) KERNEL(threads)
+// A kernel that waits for those of other cards; what is behind it begins meanwhile, and waits for it in turn.
+#define WAITING_KERNEL(threads)             \
+  DEVICE void made_after(const Params& p);  \
+  EARLY_KERNEL(threads) {                   \
+    LET_THE_NEXT_BEGIN();                   \
+    AFTER_THE_ONE_BEFORE();                 \
+    made_after(p);                          \
+  }                                         \
+  DEVICE void made_after(const Params& p)
 #define SHARED __shared__
 #define DYNAMIC_SHARED(name) extern __shared__ __align__(1024) unsigned char name[]
 #define kInfinity __int_as_float(0x7f800000)
@@ -296,6 +303,8 @@ DEVICE uint64 load_of_all(const uint64* at) {
   asm volatile("ld.acquire.sys.global.b64 %0, [%1];" : "=l"(x) : "l"(at) : "memory");
   return x;
 }
+// Makes what other blocks wrote before this kernel known to other cards, and what those wrote known to this one.
+DEVICE void publish_to_all() { __threadfence_system(); }
 DEVICE uint64 nanoseconds() {
   uint64 now;
   asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
@@ -342,7 +351,29 @@ struct alignas(sizeof(T) * N) Pack {
   T e[N];
 };
 
-#ifndef ASSAY_HOST_MACHINE
+// Packets for other cards, and those that come from them: numbers of 64 bits, each of which comes as a whole.
+#ifdef ASSAY_HOST_MACHINE
+template <int N>
+DEVICE void store_packets(uint64* to, const Pack<uint64, N>& made) {
+  for (int i = 0; i < N; ++i) store_for_all(to + i, made.e[i]);
+}
+template <int N>
+DEVICE void load_packets(const uint64* from, Pack<uint64, N>& seen) {
+  for (int i = 0; i < N; ++i) seen.e[i] = load_of_all(from + i);
+}
+#else
+DEVICE void store_packets(uint64* to, const Pack<uint64, 1>& made) {
+  asm volatile("st.relaxed.sys.global.b64 [%0], %1;" ::"l"(to), "l"(made.e[0]) : "memory");
+}
+DEVICE void store_packets(uint64* to, const Pack<uint64, 2>& made) {
+  asm volatile("st.relaxed.sys.global.v2.b64 [%0], {%1, %2};" ::"l"(to), "l"(made.e[0]), "l"(made.e[1]) : "memory");
+}
+DEVICE void load_packets(const uint64* from, Pack<uint64, 1>& seen) {
+  asm volatile("ld.relaxed.sys.global.b64 %0, [%1];" : "=l"(seen.e[0]) : "l"(from) : "memory");
+}
+DEVICE void load_packets(const uint64* from, Pack<uint64, 2>& seen) {
+  asm volatile("ld.relaxed.sys.global.v2.b64 {%0, %1}, [%2];" : "=l"(seen.e[0]), "=l"(seen.e[1]) : "l"(from) : "memory");
+}
 // Writes into the memory of another block of the cluster, at the place that `at` is in this one's.
 DEVICE void store_to_block(int block, float* at, const Pack<float, 2>& two) {
   asm volatile(

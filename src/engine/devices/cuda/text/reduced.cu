@@ -19,11 +19,11 @@ DEVICE float finished(float x) {
 #endif
 }
 
-// Reduces the parts that `part_of(rank)` finds, in the order of ranks, so that each rank has the same bits, and does what
-// follows. A thread moves some packs at once, all loads of a part before the first of them is looked at. The first result
-// is number kFirst of all.
-template <bool kIsEven, typename PartOf>
-DEVICE void reduce_parts(const Params& p, PartOf part_of) {
+// Reduces the packs of parts that `pack_of(rank, pack, are_even)` finds, in the order of ranks, so that each rank has the same bits,
+// and does what follows. A thread moves some packs at once, all loads of a part before the first of them is looked at. The
+// first result is number kFirst of all.
+template <bool kIsEven, typename PackOf>
+DEVICE void reduce_parts(const Params& p, PackOf pack_of) {
   constexpr int kDeep = kIsEven ? kAtOnce : 1;
   const int64 packs = kCount / kTaken, stride = (int64)kBlocks * kThreads;
   for (int64 first = (int64)block_x() * kThreads + thread_index(); first < packs; first += kDeep * stride) {
@@ -36,12 +36,11 @@ DEVICE void reduce_parts(const Params& p, PartOf part_of) {
     }
 #pragma unroll
     for (int rank = 0; rank < kRanks; ++rank) {
-      const T* const part = part_of(rank);
       Raw<T, kTaken> held[kDeep];
 #pragma unroll
       for (int i = 0; i < kDeep; ++i) {
         const int64 pack = first + i * stride;
-        if (pack < packs) held[i] = load_raw<T, kTaken>(part + pack * kTaken, kIsEven);
+        if (pack < packs) held[i] = pack_of(rank, pack, kIsEven);
       }
 #pragma unroll
       for (int i = 0; i < kDeep; ++i) {
