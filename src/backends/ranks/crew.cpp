@@ -15,7 +15,8 @@ namespace {
 constexpr double kMostGrace = 5;                              // seconds that ranks have to end when one has failed
 constexpr double kAlike = 0.2;                                // of them before they are stopped
 constexpr auto kOftenNext = std::chrono::microseconds(100);   // between runs that follow each other
-constexpr auto kOftenLong = std::chrono::microseconds(1000);  // of short runs
+constexpr auto kOftenOff = std::chrono::microseconds(1000);   // a run takes as long as the last one but for this
+constexpr auto kLook = std::chrono::milliseconds(20);         // between looks for a failure
 
 }  // namespace
 
@@ -33,13 +34,14 @@ struct Crew::State {
   std::atomic<int64_t> running = 0;
   std::atomic<bool> is_closed = false;
   bool is_broken = false;  // a rank was left behind
+  std::chrono::nanoseconds last_took = {};
   std::vector<std::thread> threads;
 
   void serve(int64_t rank) {
     uint64_t done = 0;
     while (true) {
       look_for(kOftenNext, threads_at_work(), [&] { return is_closed || number != done; });
-      std::unique_lock lock(mutex);
+      std::unique_lock lock = quick_lock(mutex);
       changed.wait(lock, [&] { return is_closed || number != done; });
       if (is_closed) return;
       done = number;
@@ -48,7 +50,7 @@ struct Crew::State {
       lock.unlock();
       do_work(rank, own, token);
       own = nullptr;  // the caller's data is let go by the caller
-      lock.lock();
+      lock = quick_lock(mutex);
       --running;
       changed.notify_all();
     }
@@ -93,7 +95,8 @@ Crew::~Crew() {
 
 void Crew::run(const std::function<void(int64_t rank)>& work) {
   State& state = *state_;
-  std::unique_lock lock(state.mutex);
+  const auto begin = std::chrono::steady_clock::now();
+  std::unique_lock lock = quick_lock(state.mutex);
   if (state.is_broken) fail(ErrorCode::backend, "a rank of an earlier run has not come to its end");
   state.meeting.begin();
   state.work = work;
@@ -106,10 +109,11 @@ void Crew::run(const std::function<void(int64_t rank)>& work) {
     state.stop.request_stop();
   });
   const auto is_done = [&] { return state.running == 0; };
-  constexpr auto kLook = std::chrono::milliseconds(20);
+  const bool may_sleep = state.last_took > kOftenOff && state.last_took < kLook;
+  if (may_sleep) state.changed.wait_until(lock, begin + state.last_took - kOftenOff, is_done);
   lock.unlock();
-  look_for(kOftenLong, state.threads_at_work(), [&] { return state.running == 0; });
-  lock.lock();
+  look_for(2 * kOftenOff, state.threads_at_work(), is_done);
+  lock = quick_lock(state.mutex);
   while (!state.changed.wait_for(lock, kLook, is_done) && !state.meeting.failure()) continue;
   // Ranks that fail likewise may do so, so that it is always the lowest one that is named.
   const bool is_over = state.changed.wait_for(lock, std::chrono::duration<double>(kAlike), is_done);
@@ -117,6 +121,7 @@ void Crew::run(const std::function<void(int64_t rank)>& work) {
   const auto grace = std::chrono::duration<double>(std::min(kMostGrace, state.deadline));
   state.is_broken = !state.changed.wait_for(lock, grace, is_done);
   if (!state.is_broken) {
+    state.last_took = std::chrono::steady_clock::now() - begin;
     state.work = nullptr;
     state.meeting.end();
   }

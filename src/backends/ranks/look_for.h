@@ -1,6 +1,7 @@
 #pragma once
 
 #include <chrono>
+#include <mutex>
 #include <thread>
 
 namespace assay::backends {
@@ -13,6 +14,15 @@ void look_for(std::chrono::microseconds longest, size_t threads, Done&& done) {
   if (cores < 2 * threads) return;
   const auto begin = std::chrono::steady_clock::now();
   while (!done() && std::chrono::steady_clock::now() - begin < longest) continue;
+}
+
+// A lock of what others hold for moments only: to fall asleep and be woken would take longer.
+inline std::unique_lock<std::mutex> quick_lock(std::mutex& mutex) {
+  constexpr int kTries = 1000;
+  std::unique_lock lock(mutex, std::try_to_lock);
+  for (int i = 0; i < kTries && !lock.owns_lock(); ++i) lock.try_lock();
+  if (!lock.owns_lock()) lock.lock();
+  return lock;
 }
 
 }  // namespace assay::backends

@@ -108,7 +108,7 @@ void Meeting::end_by(Error error) {
 ops::Ranks& Meeting::rank(int64_t number) { return *members_[static_cast<size_t>(number)]; }
 
 void Meeting::leave(int64_t rank) {
-  const std::scoped_lock lock(mutex_);
+  const std::unique_lock lock = quick_lock(mutex_);
   is_done_[static_cast<size_t>(rank)] = true;
   each_waiting([&](ops::WaitingKernels& kernels) { kernels.leave(rank); });
   notify();
