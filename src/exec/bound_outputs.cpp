@@ -28,11 +28,13 @@ void BoundOutputs::bind(std::vector<OutputBuffer> outputs, const Signature& sign
     }
   }
   outputs_ = std::move(outputs);
+  places_.clear();
+  for (size_t i = 0; i < outputs_.size(); ++i) places_.emplace(outputs_[i].name, i);
 }
 
 const OutputBuffer* BoundOutputs::find(std::string_view name) const {
-  const auto found = std::ranges::find(outputs_, name, &OutputBuffer::name);
-  return found == outputs_.end() ? nullptr : &*found;
+  const auto found = places_.find(name);
+  return found == places_.end() ? nullptr : &outputs_[found->second];
 }
 
 tensor::Tensor BoundOutputs::tensor(const OutputBuffer& output) {

@@ -1,5 +1,9 @@
 #pragma once
 
+#include <map>
+#include <string>
+#include <vector>
+
 #include "exec/session.h"
 
 namespace assay::exec {
@@ -21,6 +25,7 @@ class BoundOutputs {
 
  private:
   std::vector<OutputBuffer> outputs_;
+  std::map<std::string, size_t, std::less<>> places_;  // of outputs, by name
 };
 
 }  // namespace assay::exec

@@ -127,6 +127,7 @@ bool Plans::has_open_inputs() const { return std::ranges::any_of(signature_.inpu
 Shapes Plans::open_shapes(std::span<const exec::Feed> feeds) const {
   engine::check_feeds(profiles_, settings_.profile, feeds);
   Shapes shapes;
+  if (std::ranges::none_of(signature_.inputs, is_open)) return shapes;
   for (const exec::Feed& feed : feeds) {
     const exec::Port* const port = exec::find_port(signature_.inputs, feed.name);
     if (port == nullptr || !is_open(*port) || !feed.value.is_tensor()) continue;

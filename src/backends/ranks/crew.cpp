@@ -12,11 +12,11 @@
 namespace assay::backends {
 namespace {
 
-constexpr double kMostGrace = 5;                              // seconds that ranks have to end when one has failed
-constexpr double kAlike = 0.2;                                // of them before they are stopped
-constexpr auto kOftenNext = std::chrono::microseconds(100);   // between runs that follow each other
-constexpr auto kOftenOff = std::chrono::microseconds(1000);   // a run takes as long as the last one but for this
-constexpr auto kLook = std::chrono::milliseconds(20);         // between looks for a failure
+constexpr double kMostGrace = 5;                             // seconds that ranks have to end when one has failed
+constexpr double kAlike = 0.2;                               // of them before they are stopped
+constexpr auto kOftenNext = std::chrono::microseconds(100);  // between runs that follow each other
+constexpr auto kOftenOff = std::chrono::microseconds(1000);  // a run takes as long as the last one but for this
+constexpr auto kLook = std::chrono::milliseconds(20);        // between looks for a failure
 
 }  // namespace
 

@@ -14,6 +14,10 @@ bool overlap(const Buffer& a, const Buffer& b) {
   return a.first.value < b.first.value + b.bytes && b.first.value < a.first.value + a.bytes;
 }
 
+bool are_same(const std::optional<Buffer>& a, const std::optional<Buffer>& b) {
+  return a.has_value() == b.has_value() && (!a || (a->first.value == b->first.value && a->bytes == b->bytes));
+}
+
 }  // namespace
 
 LentMemory::LentMemory(const Program& program) : program_(program) {
@@ -40,26 +44,32 @@ LentMemory::LentMemory(const Program& program) : program_(program) {
 }
 
 bool LentMemory::take(const std::vector<tensor::Datum>& datums) {
-  std::map<size_t, Buffer> lent;
-  for (const Crossing& crossing : inputs_) lend(crossing, datums, lent);
-  for (const Crossing& crossing : outputs_) lend(crossing, datums, lent);
-  const bool is_other = !std::ranges::equal(lent, lent_, [](const auto& a, const auto& b) {
+  std::vector<std::optional<Buffer>> given;
+  given.reserve(inputs_.size() + outputs_.size());
+  for (const auto* const crossings : {&inputs_, &outputs_}) {
+    for (const Crossing& crossing : *crossings) {
+      given.push_back(memory_at(crossing.at_caller, program_.slots()[crossing.on_device].device, datums));
+    }
+  }
+  const bool is_same = std::ranges::equal(given, given_, are_same);
+  given_ = std::move(given);
+  if (is_same) return false;
+  const std::map<size_t, Buffer> last = std::exchange(lent_, {});
+  for (size_t i = 0; i < given_.size(); ++i) {
+    if (given_[i]) lend(i < inputs_.size() ? inputs_[i] : outputs_[i - inputs_.size()], *given_[i]);
+  }
+  return !std::ranges::equal(lent_, last, [](const auto& a, const auto& b) {
     return a.first == b.first && a.second.first.value == b.second.first.value;
   });
-  lent_ = std::move(lent);
-  return is_other;
 }
 
 // An output that overlaps an input, or another output, is copied when all work is done.
-void LentMemory::lend(const Crossing& crossing, const std::vector<tensor::Datum>& datums,
-                      std::map<size_t, Buffer>& lent) const {
-  const size_t device = program_.slots()[crossing.on_device].device;
-  const std::optional<Buffer> memory = memory_at(crossing.at_caller, device, datums);
-  if (!memory || memory->first.value % kLeastAlignment != 0) return;
+void LentMemory::lend(const Crossing& crossing, const Buffer& memory) {
+  if (memory.first.value % kLeastAlignment != 0) return;
   const bool is_output = program_.slots()[crossing.at_caller].place == Slot::Place::output;
-  const auto overlaps = [&](const auto& other) { return overlap(other.second, *memory); };
-  if (is_output && std::ranges::any_of(lent, overlaps)) return;
-  lent.emplace(crossing.on_device, *memory);
+  const auto overlaps = [&](const auto& other) { return overlap(other.second, memory); };
+  if (is_output && std::ranges::any_of(lent_, overlaps)) return;
+  lent_.emplace(crossing.on_device, memory);
 }
 
 std::optional<Buffer> LentMemory::memory_at(size_t slot, size_t device,

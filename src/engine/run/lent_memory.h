@@ -35,14 +35,15 @@ class LentMemory {
     size_t on_device;
   };
   std::optional<Buffer> memory_at(size_t slot, size_t device, const std::vector<tensor::Datum>& datums) const;
-  void lend(const Crossing& crossing, const std::vector<tensor::Datum>& datums, std::map<size_t, Buffer>& lent) const;
+  void lend(const Crossing& crossing, const Buffer& memory);
   size_t root(size_t slot) const { return program_.slots()[slot].base.value_or(slot); }
 
   const Program& program_;
   std::vector<Crossing> inputs_;
   std::vector<Crossing> outputs_;
-  std::vector<size_t> read_on_host_;  // inputs
-  std::map<size_t, Buffer> lent_;     // by slot on a device
+  std::vector<size_t> read_on_host_;          // inputs
+  std::vector<std::optional<Buffer>> given_;  // of the last run, by input and output
+  std::map<size_t, Buffer> lent_;             // by slot on a device
 };
 
 }  // namespace assay::engine

@@ -17,7 +17,7 @@ constexpr unsigned kThreadsOfMeeting = 32;
 constexpr unsigned kThreadsOfReading = 256;
 constexpr int64_t kBlocksOfReading = 256;  // at most
 constexpr uint64_t kLeastSlot = 64 << 10;  // besides its header
-constexpr size_t kPartsBegin = 2;  // words behind the first of a rank's state
+constexpr size_t kPartsBegin = 2;          // words behind the first of a rank's state
 constexpr size_t kStateWords = 32;
 constexpr size_t kTrialWords = 2;             // behind a state
 constexpr size_t kMostCollectives = 1 << 16;  // that faults tell apart
@@ -34,7 +34,8 @@ enum Fault : uint8_t { kIsLate = 1, kHasLeft, kHasFailed, kIsAnother };
 Buffer words_on(const Card& card, uint64_t bytes, uint64_t bytes_of_ones) {
   const Buffer made = card.allocate(bytes + bytes_of_ones);
   const auto fill = [&](uint64_t at, unsigned word, uint64_t count) {
-    if (count != 0) card.driver().check(card.api().set_words(at, word, count / sizeof(int32_t), nullptr), "memory of ranks");
+    if (count != 0)
+      card.driver().check(card.api().set_words(at, word, count / sizeof(int32_t), nullptr), "memory of ranks");
   };
   fill(made.first.value, 0, bytes);
   fill(made.first.value + bytes, 1, bytes_of_ones);
@@ -83,7 +84,8 @@ std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& su
 Exchange::Exchange(const std::vector<const Card*>& cards, std::vector<int64_t> members, uint64_t packet_bytes,
                    uint64_t era)
     : ranks_(std::move(members)),
-      slot_bytes_(std::bit_ceil(std::clamp(packet_bytes, kLeastSlot, kMostPacketBytes)) + kHeaderWords * sizeof(uint64_t)),
+      slot_bytes_(std::bit_ceil(std::clamp(packet_bytes, kLeastSlot, kMostPacketBytes)) +
+                  kHeaderWords * sizeof(uint64_t)),
       era_(era) {
   const uint64_t others = cards.size() - 1;
   for (const Card* const card : cards) {
@@ -119,9 +121,7 @@ uint64_t Exchange::packet_bytes(const Summing& summing) {
   return static_cast<uint64_t>(summing.count) / pack * words * sizeof(uint64_t);
 }
 
-bool Exchange::suits(const Summing& summing) {
-  return summing.ranks == 2 || packet_bytes(summing) <= kMostPacketBytes;
-}
+bool Exchange::suits(const Summing& summing) { return summing.ranks == 2 || packet_bytes(summing) <= kMostPacketBytes; }
 
 // Words: that the run has failed, then that members have left, then what their kernels have met.
 std::atomic_ref<uint64_t> Exchange::word(size_t index) const {

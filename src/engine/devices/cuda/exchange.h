@@ -15,8 +15,8 @@ namespace assay::engine::cuda {
 // packets of the others, which say what is there. Its kernels run in the order of one queue of each rank.
 class Exchange final : public ops::WaitingKernels {
  public:
-  // Bytes of parts that each rank sends to all others, and of their packets. Larger ones are read, between two kernels by
-  // which ranks meet.
+  // Bytes of parts that each rank sends to all others, and of their packets. Larger ones are read, between two kernels
+  // by which ranks meet.
   static constexpr uint64_t kMostPushed = 512 << 10;
   static constexpr uint64_t kMostPacketBytes = 2 * kMostPushed;
   // Bytes of the packets that a part becomes: half of them are content, where threads move four bytes or more at once.
