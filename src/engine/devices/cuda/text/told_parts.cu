@@ -8,8 +8,6 @@ KERNEL(kThreads) {
     parts[rank] = rank == kOwn ? kIn : (const T*)parts_told(p)[rank];
     is_even_here = is_even_here && is_even<T, kTaken>(parts[rank]);
   }
-  const auto pack_of = [&](int rank, int64 pack, bool are_even) {
-    return load_raw<T, kTaken>(parts[rank] + pack * kTaken, are_even);
-  };
-  is_even_here ? reduce_parts<true>(p, pack_of) : reduce_parts<false>(p, pack_of);
+  const auto part_of = [&](int rank) { return parts[rank]; };
+  is_even_here ? reduce_parts<true>(p, part_of) : reduce_parts<false>(p, part_of);
 }
