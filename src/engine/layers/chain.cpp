@@ -6,6 +6,7 @@
 #include <map>
 
 #include "engine/layers/elementwise.h"
+#include "engine/layers/float8_pair.h"
 #include "engine/layers/quantization.h"
 #include "engine/layers/spelled_gelu.h"
 #include "engine/layers/spelled_hard_swish.h"
@@ -99,6 +100,7 @@ class ChainReader {
         return read_bounds(node, facts, step);
       case ElementOp::copy:
         step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
+        if (is_rounding_to_float8(step.op)) step.p = 1;
         return true;
       default:
         return true;
@@ -108,10 +110,22 @@ class ChainReader {
   static ElementOp copy_to(tensor::DType dtype) {
     if (dtype == tensor::DType::boolean) return ElementOp::is_true;
     if (dtype == tensor::DType::float16) return ElementOp::round_to_float16;
+    if (dtype == tensor::DType::float8e4m3fn) return ElementOp::quantize_e4m3;
+    if (dtype == tensor::DType::float8e5m2) return ElementOp::quantize_e5m2;
     return dtype == tensor::DType::bfloat16 ? ElementOp::round_to_bfloat16 : ElementOp::copy;
   }
 
+  static bool is_rounding_to_float8(ElementOp op) {
+    return op == ElementOp::quantize_e4m3 || op == ElementOp::quantize_e5m2;
+  }
+
   bool read_quantizer(ir::NodeId node, Chain::Step& step) const {
+    if (is_of_float8_pair(*layer_.model, *layer_.inference, node)) {
+      if (step.op == ElementOp::quantize_signed) step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
+      const std::optional<float> scale = number(node, 1, 1);
+      step.p = scale.value_or(0);
+      return scale.has_value();
+    }
     const std::optional<Quantizer> quantizer =
         find_quantizer(*layer_.model, *layer_.inference, node, layer_.constants_by_value());
     if (!quantizer) return false;

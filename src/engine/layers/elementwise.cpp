@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "engine/layers/element_op.h"
+#include "engine/layers/float8_pair.h"
 #include "engine/layers/quantization.h"
 
 namespace assay::engine {
@@ -26,7 +27,8 @@ bool has_known_dims(const ops::Inference& inference, ir::ValueId value) {
 
 bool is_elementwise(const ops::Inference& inference, const ir::Model& model, ir::NodeId id) {
   const ir::Node& node = model[id];
-  if (!node.is_outputs && is_quantizer(model, inference, id)) return has_known_dims(inference, node.results.front());
+  const bool is_coded = is_quantizer(model, inference, id) || is_of_float8_pair(model, inference, id);
+  if (!node.is_outputs && is_coded) return has_known_dims(inference, node.results.front());
   if (node.is_outputs || !model.text(node.domain).empty() || inference.callees()[id].op == nullptr) return false;
   if (!has_simple_form(model.text(node.op), node, inference.callees()[id].version)) return false;
   const auto has_type = [](tensor::DType dtype) {

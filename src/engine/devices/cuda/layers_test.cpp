@@ -23,6 +23,17 @@ TEST(CardLayers, ChainsWithBroadcastOperands) {
         {"elementwise.chain"}, 1e-3);
 }
 
+TEST(CardLayers, Float8IsAStepOfAChain) {
+  for (const int type : {17, 19}) {
+    check(fmt::format("g (float16[300] x) => (float16[300] z) <float16 s = {{0.013}}, float16 t = {{0.02}}> {{ "
+                      "q = QuantizeLinear<output_dtype = {}>(x, s) z = DequantizeLinear(q, t) }}",
+                      type),
+          {"elementwise.chain"}, 0);
+    check(fmt::format("g (float[300] x) => (float[300] z) {{ q = Cast<to = {}>(x) z = Cast<to = 1>(q) }}", type),
+          {"elementwise.chain"}, 0);
+  }
+}
+
 TEST(CardLayers, IntegersAreExact) {
   check("g (int64[4,6] x, int64[6] y) => (int64[4,6] z) { a = Add(x, y) b = Mul(a, a) z = Sub(b, y) }",
         {"elementwise.chain", "elementwise.chain", "elementwise.chain"}, 0);

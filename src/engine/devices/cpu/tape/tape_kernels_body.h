@@ -110,6 +110,22 @@ ASSAY_KERNEL inline void quantized(const Vector& x, const Numbers& numbers, floa
   bound(near, least, least + 255, out);
 }
 
+// The nearest number of float8 with so many bits behind the point and that exponent of the least normal one, ties to
+// even, at most `most`; NaN stays.
+template <int kBits, int kLeast>
+ASSAY_KERNEL inline void eighth(const Vector& x, const Numbers& numbers, float most, Vector& out) {
+  constexpr int kMantissa = 23, kBias = 127;
+  Vector near, far;
+  bound(x / numbers.p, -most, most, near);
+  const Bits bits = reinterpret_cast<Bits>(near);
+  Bits exponent = bits & 0x7F800000, least{};
+  least += (kBias + kLeast) << kMantissa;
+  exponent = exponent > least ? exponent : least;
+  far = reinterpret_cast<Vector>(exponent + ((kMantissa - kBits) << kMantissa)) * 1.5F;
+  out =
+      reinterpret_cast<Vector>(reinterpret_cast<Bits>((near + far) - far) | (bits & static_cast<int32_t>(0x80000000)));
+}
+
 // The nearest number of eight bits, ties to even; NaN stays.
 ASSAY_KERNEL inline void rounded(const Vector& x, Vector& out) {
   const Bits bits = reinterpret_cast<Bits>(x);
@@ -202,6 +218,8 @@ ASSAY_KERNEL inline void apply_function(const Vector& a, const Numbers& numbers,
   if constexpr (kOp == ElementOp::dequantize) out = (a - numbers.q) * numbers.p;
   if constexpr (kOp == ElementOp::quantize_signed) quantized(a, numbers, -128, out);
   if constexpr (kOp == ElementOp::quantize_unsigned) quantized(a, numbers, 0, out);
+  if constexpr (kOp == ElementOp::quantize_e4m3) eighth<3, -6>(a, numbers, 448, out);
+  if constexpr (kOp == ElementOp::quantize_e5m2) eighth<2, -14>(a, numbers, 57344, out);
   if constexpr (kOp == ElementOp::cube) out = a * a * a;
   if constexpr (kOp == ElementOp::erf) error_function(a, out);
   if constexpr (kOp == ElementOp::exp) exponential(a, out);
