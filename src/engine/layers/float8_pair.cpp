@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "ops/traits.h"
 #include "tensor/elements.h"
 
 namespace assay::engine {
@@ -41,12 +42,14 @@ class PairReader {
     if (!is_short_float(type_of(ir::operand(model_, node, 0)))) return false;
     const ops::Node facts = node_facts(model_, inference_, node);
     if (facts.integer("saturate", 1) == 0 || facts.integer("precision", 0) != 0) return false;
-    return ir::is_op(model_, node, "Cast") || (ir::is_op(model_, node, "QuantizeLinear") && has_one_scale(node));
+    const ops::Traits& traits = ops::traits(model_, node);
+    return traits.is_cast() || (traits.encodes() && has_one_scale(node));
   }
   bool is_reading(ir::NodeId node) const {
     if (!is_known(node) || !is_float8(type_of(ir::operand(model_, node, 0)))) return false;
     if (!is_short_float(type_of(model_[node].results.front()))) return false;
-    return ir::is_op(model_, node, "Cast") || (ir::is_op(model_, node, "DequantizeLinear") && has_one_scale(node));
+    const ops::Traits& traits = ops::traits(model_, node);
+    return traits.is_cast() || (traits.decodes() && has_one_scale(node));
   }
 
   bool has_one_scale(ir::NodeId node) const {
