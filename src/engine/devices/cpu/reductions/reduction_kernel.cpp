@@ -174,6 +174,12 @@ class ReductionKernel final : public PlainKernel {
     }
   }
 
+  // Adds up parts of columns, each of which is at `part_of(number)` by then.
+  template <typename PartOf>
+  void add_parts(float* total, size_t count, int64_t parts, PartOf&& part_of) const {
+    std::fill_n(total, count, static_cast<float>(nothing()));
+    for (int64_t i = 0; i < parts; ++i) add_columns(part_of(i), total, count);
+  }
   void add_columns(const float* part, float* total, size_t count) const {
     const RowKernels& kernels = row_kernels();
     is_maximum() ? kernels.maximum(total, part, count) : kernels.add(total, part, 1, count);
@@ -187,7 +193,6 @@ class ReductionKernel final : public PlainKernel {
     std::byte* const to =
         host<std::byte>(arguments.outputs[0]) + (columns.outer * e_.inner + columns.first) * float_bytes(dtype_);
     float* const total = place_floats(dtype_, to, tile);
-    std::fill_n(total, count, static_cast<float>(nothing()));
     sum_up(total);
     if (kind_ == Kind::mean) row_kernels().scale(total, 1.0F / static_cast<float>(e_.reduced), total, count);
     if (kind_ == Kind::length) {
@@ -207,11 +212,17 @@ class ReductionKernel final : public PlainKernel {
              float part[kReducedTile];
              for (int64_t i = begin; i < end; ++i) {
                const Columns columns = columns_of(i);
+               const auto make_part = [&](int64_t number, float* to) {
+                 const int64_t first = number * kSummed;
+                 part_of_columns(arguments, columns, first, std::min(e_.reduced, first + kSummed), to, buffer);
+               };
                write_columns(arguments, columns, [&](float* total) {
-                 for (int64_t first = 0; first < e_.reduced; first += kSummed) {
-                   part_of_columns(arguments, columns, first, std::min(e_.reduced, first + kSummed), part, buffer);
-                   add_columns(part, total, static_cast<size_t>(columns.count));
-                 }
+                 if (e_.reduced <= kSummed) return make_part(0, total);
+                 add_parts(total, static_cast<size_t>(columns.count), parts_of(e_.reduced, kSummed),
+                           [&](int64_t number) {
+                             make_part(number, part);
+                             return part;
+                           });
                });
              }
            });
@@ -236,8 +247,8 @@ class ReductionKernel final : public PlainKernel {
     for (int64_t i = 0; i < pieces; ++i) {
       const Columns columns = columns_of(i);
       write_columns(arguments, columns, [&](float* total) {
-        for (int64_t chunk = 0; chunk < chunks_; ++chunk)
-          add_columns(place(columns, chunk), total, static_cast<size_t>(columns.count));
+        add_parts(total, static_cast<size_t>(columns.count), chunks_,
+                  [&](int64_t chunk) { return place(columns, chunk); });
       });
     }
   }
