@@ -182,8 +182,8 @@ struct HostMap {
   int low[2] = {}, high[2] = {}, steps[2] = {};
 };
 inline unsigned element_bytes(int type) {
-  constexpr int kTf32 = 11;
-  return type == kTf32 ? 4 : 2;
+  constexpr int kBytes = 0, kTf32 = 11;
+  return type == kTf32 ? 4 : type == kBytes ? 1 : 2;
 }
 inline HostMap host_map(int type, unsigned rank, uint64_t address, const uint64_t* dims, const uint64_t* strides) {
   HostMap map{.first = address, .rank = rank, .element_bytes = element_bytes(type)};

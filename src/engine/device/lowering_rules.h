@@ -28,6 +28,7 @@ struct LoweringRules {
   int64_t most_sum_bytes = 0;           // of a sum over ranks that goes on element by element in its layer
   int64_t most_fused_rows = 0;          // of a product that normalises them or whose halves go on together
   int64_t most_depthwise = 0;           // results of a depthwise convolution that is the operand of the next one
+  bool multiplies_float8 = false;       // matrices of float8e4m3fn
   bool computes_tf32 = false;           // products of float32 in fewer bits, where that is permitted
   double least_work = 1e4;              // steps of a part that is planned at all: multiplications and elements
   double work_of_node = 1e6;            // of the reference, while one node is lowered and planned

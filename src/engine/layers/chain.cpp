@@ -119,8 +119,10 @@ class ChainReader {
     return op == ElementOp::quantize_e4m3 || op == ElementOp::quantize_e5m2;
   }
 
+  bool is_float8_step(ir::NodeId node) const { return engine::is_float8_step(*layer_.model, *layer_.inference, node); }
+
   bool read_quantizer(ir::NodeId node, Chain::Step& step) const {
-    if (is_of_float8_pair(*layer_.model, *layer_.inference, node)) {
+    if (is_float8_step(node)) {
       if (step.op == ElementOp::quantize_signed) step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
       const std::optional<float> scale = number(node, 1, 1);
       step.p = scale.value_or(0);
@@ -250,7 +252,7 @@ class ChainReader {
   }
 
   bool add_step(ir::NodeId node) {
-    if (!is_elementwise(*layer_.inference, *layer_.model, node)) return false;
+    if (!is_elementwise(*layer_.inference, *layer_.model, node) && !is_float8_step(node)) return false;
     const std::optional<ElementOp> op = element_op(layer_.op(node), layer_.facts(node).version());
     if (!op || !layer_.result(node, 0).valid()) return false;
     const bool is_spread = *op == ElementOp::dequantize && layer_.input_of(layer_.operand(node, 0)) >= 0;

@@ -16,6 +16,7 @@ class PairReader {
  public:
   PairReader(const ir::Model& model, const ops::Inference& inference) : model_(model), inference_(inference) {}
 
+  bool is_step(ir::NodeId node) const { return is_rounding(node) || is_reading(node); }
   bool is_of_pair(ir::NodeId node) const {
     if (is_rounding(node)) return is_reading(only_reader(node));
     if (!is_reading(node)) return false;
@@ -69,6 +70,10 @@ class PairReader {
 };
 
 }  // namespace
+
+bool is_float8_step(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
+  return PairReader(model, inference).is_step(node);
+}
 
 bool is_of_float8_pair(const ir::Model& model, const ops::Inference& inference, ir::NodeId node) {
   return PairReader(model, inference).is_of_pair(node);

@@ -16,6 +16,8 @@ namespace {
 using tensor::DType;
 using tensor::Tensor;
 
+constexpr DType kFloat8 = DType::float8e4m3fn;
+
 bool is_code(DType dtype) { return dtype == DType::int8 || dtype == DType::uint8; }
 
 DType dtype_of(const ir::Model& model, const ops::Inference& inference, ir::ValueId value) {
@@ -56,7 +58,7 @@ class Matcher {
     if (!is_product()) return std::nullopt;
     const ir::NodeId data = producer(0);
     if (!data.valid() || !ir::is_op(model_, data, "DequantizeLinear")) return std::nullopt;
-    const std::optional<Quantizer> quantizer = find_quantizer(model_, inference_, data, constant_);
+    const std::optional<Quantizer> quantizer = quantizer_of(data);
     if (!quantizer) return std::nullopt;
     found_.data = ir::operand(model_, data, 0);
     found_.quantizer = *quantizer;
@@ -66,6 +68,16 @@ class Matcher {
   }
 
  private:
+  std::optional<Quantizer> quantizer_of(ir::NodeId data) const {
+    const ir::ValueId codes = ir::operand(model_, data, 0);
+    if (dtype_of(model_, inference_, codes) != kFloat8) return find_quantizer(model_, inference_, data, constant_);
+    const std::vector<double> scale = numbers_of(constant_(ir::operand(model_, data, 1)));
+    const ir::ValueId zero = ir::operand(model_, data, 2);
+    const bool has_zero = zero.valid() && numbers_of(constant_(zero)) != std::vector<double>{0};
+    if (scale.size() != 1 || has_zero || ir::is_op(model_, found_.product, "Conv")) return {};
+    return Quantizer{.codes = kFloat8, .scale = static_cast<float>(scale[0])};
+  }
+
   bool is_product() const {
     if (inference_.callees()[found_.product].op == nullptr) return false;
     if (!ir::is_op(model_, found_.product, "Gemm"))
@@ -96,7 +108,8 @@ class Matcher {
     const ir::NodeId node = producer(1);
     if (!node.valid() || !ir::is_op(model_, node, "DequantizeLinear")) return false;
     found_.weights = constant_(ir::operand(model_, node, 0));
-    if (found_.weights == nullptr || found_.weights->dtype() != DType::int8) return false;
+    const DType wanted = found_.quantizer.codes == kFloat8 ? kFloat8 : DType::int8;
+    if (found_.weights == nullptr || found_.weights->dtype() != wanted) return false;
     const tensor::Shape& dims = found_.weights->shape();
     const bool is_conv = ir::is_op(model_, found_.product, "Conv");
     if (is_conv ? dims.size() != 3 && dims.size() != 4 : dims.size() != 2) return false;

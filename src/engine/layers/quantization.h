@@ -12,7 +12,7 @@ namespace assay::engine {
 
 // One scale and one zero point, and the numbers that they make of integers: (code - zero) * scale.
 struct Quantizer {
-  tensor::DType codes = tensor::DType::undefined;  // int8 or uint8
+  tensor::DType codes = tensor::DType::undefined;  // int8 or uint8; of a product also float8e4m3fn
   float scale = 1;
   int32_t zero = 0;
   bool operator==(const Quantizer&) const = default;
@@ -30,13 +30,13 @@ bool is_quantizer(const ir::Model& model, const ops::Inference& inference, ir::N
 std::optional<Quantizer> find_quantizer(const ir::Model& model, const ops::Inference& inference, ir::NodeId node,
                                         const ConstantOf& constant);
 
-// A Conv, MatMul or Gemm of integers that is written as one of what DequantizeLinear makes of them: constant weights
-// with one scale for all or for each result channel or column.
+// A Conv, MatMul or Gemm of integers, or a MatMul or Gemm of float8, that is written as one of what DequantizeLinear
+// makes of them: constant weights with one scale for all or for each result channel or column.
 struct QuantizedProduct {
   ir::NodeId product;
   ir::ValueId data;  // codes
   Quantizer quantizer;
-  const tensor::Tensor* weights = nullptr;  // int8
+  const tensor::Tensor* weights = nullptr;  // int8 or float8
   std::vector<float> scales;                // of the weights
   std::vector<int32_t> zeros;               // of the weights, by result channel or column; empty: all are 0
   std::vector<float> bias;                  // by result channel or column; empty: none

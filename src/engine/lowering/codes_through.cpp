@@ -22,8 +22,8 @@ bool takes_codes(const schema::Schema& schema) {
 
 class CodesThrough {
  public:
-  CodesThrough(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows)
-      : model_(model), rewriter_(rewriter), few_rows_(few_rows), inference_(model) {
+  CodesThrough(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules)
+      : model_(model), rewriter_(rewriter), rules_(rules), inference_(model) {
     inference_.run();
   }
 
@@ -95,7 +95,7 @@ class CodesThrough {
     const ir::NodeId user = only_user(model_, model_[dequantizer].results.front());
     if (!user.valid() || attention_.contains(dequantizer)) return true;  // several users, or an output
     const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model_, inference_, value); };
-    return !quantized_group(model_, inference_, user, constant, few_rows_).empty();
+    return !quantized_group(model_, inference_, user, constant, rules_).empty();
   }
 
   bool passes_codes(ir::NodeId node) const {
@@ -177,17 +177,17 @@ class CodesThrough {
 
   ir::Model& model_;
   ir::Rewriter& rewriter_;
-  int64_t few_rows_;
+  const LoweringRules& rules_;
   ops::Inference inference_;
   std::set<ir::NodeId> attention_;  // nodes of those of codes
 };
 
 }  // namespace
 
-void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows) {
-  CodesThrough(model, rewriter, few_rows).drop_repeated();
-  CodesThrough(model, rewriter, few_rows).move_behind();
-  CodesThrough(model, rewriter, few_rows).drop_inverses();
+void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
+  CodesThrough(model, rewriter, rules).drop_repeated();
+  CodesThrough(model, rewriter, rules).move_behind();
+  CodesThrough(model, rewriter, rules).drop_inverses();
 }
 
 }  // namespace assay::engine

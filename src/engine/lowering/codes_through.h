@@ -1,5 +1,6 @@
 #pragma once
 
+#include "engine/device/lowering_rules.h"
 #include "ir/rewriter.h"
 
 namespace assay::engine {
@@ -17,6 +18,6 @@ namespace assay::engine {
 // Before: DequantizeLinear, then QuantizeLinear with the same scale, zero point and type
 // After:  the codes
 // Class: exact
-void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, int64_t few_rows);
+void pass_codes_through(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 }  // namespace assay::engine

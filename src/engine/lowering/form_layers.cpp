@@ -74,7 +74,7 @@ class LayerFormer {
     std::vector<std::vector<NodeId>> seeds;
     for (const NodeId node : nodes) {
       std::vector<NodeId> seed = quantized_group(
-          model_, inference_, node, [this](ValueId v) { return constant(v); }, rules_.few_rows);
+          model_, inference_, node, [this](ValueId v) { return constant(v); }, rules_);
       if (seed.empty()) continue;
       taken_.insert(seed.begin(), seed.end());
       seeds.push_back(std::move(seed));
@@ -227,8 +227,11 @@ class LayerFormer {
     const size_t given = group.size();
     const ValueId shape = model_[group.back()].results.front();
     const bool is_product = !is_elementwise(inference_, model_, group.back());
-    const bool is_quantized =
-        is_product && std::ranges::any_of(group, [&](NodeId node) { return is_quantizer(model_, inference_, node); });
+    const auto reads_codes = [&](NodeId node) {
+      const bool is_of_float8 = inference_.type(model_[node].operands[0].value).dtype == tensor::DType::float8e4m3fn;
+      return is_of_float8 || is_quantizer(model_, inference_, node);
+    };
+    const bool is_quantized = is_product && std::ranges::any_of(group, reads_codes);
     const bool is_sum = is_short_sum(model_, inference_, group.front(), rules_.most_sum_bytes);
     const auto fits = [&](NodeId node) {
       const std::string_view op = model_.text(model_[node].op);

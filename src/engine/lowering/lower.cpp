@@ -147,7 +147,7 @@ void lower(ir::Model& model, ir::Rewriter& rewriter, const Precision& precision)
   join_moves(model, rewriter);
   narrow.store_bfloat16(model, rewriter);
   split_dequantized(model, rewriter);  // again: what was equal has been merged
-  pass_codes_through(model, rewriter, rules.few_rows);
+  pass_codes_through(model, rewriter, rules);
   cast_before_concat(model, rewriter);
   if (rules.has(tensor::DType::float16)) exchange_halves(model, rewriter);  // by kernels
   rows_first(model, rewriter);

@@ -63,7 +63,7 @@ namespace {
 
 // True if a layer will compute with the codes themselves.
 bool stays_compressed(const ir::Model& model, const ops::Inference& inference, ir::NodeId dequantizer,
-                      int64_t few_rows) {
+                      const LoweringRules& rules) {
   const ConstantOf constant = [&](ir::ValueId value) { return constant_of(model, inference, value); };
   const auto is_in = [&](const std::vector<ir::NodeId>& group) {
     return std::ranges::find(group, dequantizer) != group.end();
@@ -71,7 +71,7 @@ bool stays_compressed(const ir::Model& model, const ops::Inference& inference, i
   ir::NodeId user = only_user(model, model[dequantizer].results.front());
   if (user.valid() && ops::traits(model, user).moves == ops::Moves::by_dims)
     user = only_user(model, model[user].results.front());
-  return user.valid() && (is_in(quantized_group(model, inference, user, constant, few_rows)) ||
+  return user.valid() && (is_in(quantized_group(model, inference, user, constant, rules)) ||
                           is_in(compressed_group(model, inference, user, constant)));
 }
 
@@ -79,9 +79,9 @@ bool stays_compressed(const ir::Model& model, const ops::Inference& inference, i
 
 uint64_t expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules) {
   const auto expand = [](passes::PassRun& run) {
-    const int64_t few_rows = run.options().get<LoweringRules>().few_rows;
+    const auto& known = run.options().get<LoweringRules>();
     convert::dequantize_constants(
-        run, [&](ir::NodeId node) { return !stays_compressed(run.model(), run.inference(), node, few_rows); });
+        run, [&](ir::NodeId node) { return !stays_compressed(run.model(), run.inference(), node, known); });
   };
   const std::array<passes::Pass, 1> pass = {{{.name = "expand-weights",
                                               .summary = "constants that no layer keeps compressed become floats",
@@ -102,7 +102,7 @@ bool has_few_rows(const ir::Model& model, const ops::Inference& inference, ir::N
 }  // namespace
 
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
-                                        const ConstantOf& constant, int64_t few_rows) {
+                                        const ConstantOf& constant, const LoweringRules& rules) {
   const ops::Traits& traits = ops::traits(model, product);
   if (traits.is(ops::Nature::product) && traits.codes.contains(0) && traits.scales.is_empty()) {
     const ir::NodeId cast = only_user(model, model[product].results.front());
@@ -118,10 +118,13 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   }
   group.push_back(product);
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
-  if (group.size() < 3 || group.back() != product || !match_quantized(model, inference, group, constant)) return {};
+  if (group.size() < 3 || group.back() != product) return {};
+  const std::optional<QuantizedProduct> found = match_quantized(model, inference, group, constant);
+  const bool is_of_float8 = found && found->quantizer.codes == tensor::DType::float8e4m3fn;
+  if (!found || (is_of_float8 && !rules.multiplies_float8)) return {};
   // A few rows are read faster than the weights, which compressed products have as they are.
   const bool is_convolution = traits.product == ops::ProductKind::convolution;
-  if (!is_convolution && has_few_rows(model, inference, product, few_rows)) return {};
+  if (!is_convolution && has_few_rows(model, inference, product, rules.few_rows)) return {};
   return group;
 }
 

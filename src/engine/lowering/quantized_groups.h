@@ -24,9 +24,10 @@ void split_dequantized(ir::Model& model, ir::Rewriter& rewriter);
 uint64_t expand_weights(ir::Model& model, ir::Rewriter& rewriter, const LoweringRules& rules);
 
 // A product and the nodes that dequantise its operands, which nothing else uses, or a MatMulInteger or ConvInteger and
-// its Cast; empty: it is not one of integers, or has `few_rows` at most, which read compressed weights faster.
+// its Cast; empty: it is not one of integers, nor of float8 where a device has such, or has so few rows that these read
+// compressed weights faster.
 std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Inference& inference, ir::NodeId product,
-                                        const ConstantOf& constant, int64_t few_rows);
+                                        const ConstantOf& constant, const LoweringRules& rules);
 
 // The nodes that dequantise operands of a group and that nothing else uses, in the order of the graph.
 std::vector<ir::NodeId> dequantizers_of(const ir::Model& model, const ops::Inference& inference,

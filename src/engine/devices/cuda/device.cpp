@@ -26,6 +26,8 @@ class CardDevice final : public Device {
     for (const std::unique_ptr<Implementation>& made : owned_) all_.push_back(made.get());
     rules_.computes = {tensor::DType::float32, tensor::DType::float16, tensor::DType::bfloat16};
     rules_.computes_tf32 = true;
+    constexpr int kFirstWithFloat8 = 89;  // of capabilities
+    rules_.multiplies_float8 = card_->capability() >= kFirstWithFloat8;
     constexpr int64_t kResultsOfProcessor = 8192;
     rules_.most_depthwise = card_->multiprocessors() * kResultsOfProcessor;
     rules_.most_fused_rows = rules_.few_rows;

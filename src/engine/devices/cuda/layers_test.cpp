@@ -34,6 +34,26 @@ TEST(CardLayers, Float8IsAStepOfAChain) {
   }
 }
 
+// Codes of float8 stay codes between products, whose sums are scaled by column.
+TEST(CardLayers, ProductsOfFloat8) {
+  const auto weights = [](const char* name, int depth, int columns) {
+    return numbers(fmt::format("float8e4m3fn[{},{}] {}", depth, columns, name), depth * columns);
+  };
+  for (const auto& [rows, depth, columns] :
+       {std::tuple(40, 160, 96), std::tuple(130, 400, 72), std::tuple(300, 128, 256), std::tuple(17, 36, 20)}) {
+    check(fmt::format(
+              "g (float16[{0},{1}] x) => (float16[{0},{1}] z) <float16 s = {{0.01}}, float16 t = {{0.02}}, "
+              "float16[{2}] u = {{{3}}}, {4}, {5}, {6}> {{ xq = QuantizeLinear<output_dtype = 17>(x, s) "
+              "xd = DequantizeLinear(xq, s) vd = DequantizeLinear<axis = 1>(v, u) m = MatMul(xd, vd) a = Add(m, b) "
+              "g = Gelu(a) gq = QuantizeLinear<output_dtype = 17>(g, t) gd = DequantizeLinear(gq, t) "
+              "wd = DequantizeLinear(w, s) z = MatMul(gd, wd) }}",
+              rows, depth, columns, fmt::join(std::vector<double>(static_cast<size_t>(columns), 0.1), ","),
+              weights("v", depth, columns), weights("w", columns, depth),
+              numbers(fmt::format("float16[{}] b", columns), columns)),
+          {"elementwise.chain", "product.codes", "product.codes"}, 4e-3);
+  }
+}
+
 TEST(CardLayers, IntegersAreExact) {
   check("g (int64[4,6] x, int64[6] y) => (int64[4,6] z) { a = Add(x, y) b = Mul(a, a) z = Sub(b, y) }",
         {"elementwise.chain", "elementwise.chain", "elementwise.chain"}, 0);

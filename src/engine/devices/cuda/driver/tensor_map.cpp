@@ -6,7 +6,13 @@ namespace assay::engine::cuda {
 namespace {
 
 // Numbers of CUtensorMapDataType, CUtensorMapSwizzle and CUtensorMapL2promotion.
-constexpr int kHalf = 6, kBfloat = 9, kTf32 = 11;
+constexpr int kBytes = 0, kHalf = 6, kBfloat = 9, kTf32 = 11;
+
+int number_of(tensor::DType type) {
+  if (type == tensor::DType::float8e4m3fn) return kBytes;
+  if (type == tensor::DType::float32) return kTf32;
+  return type == tensor::DType::float16 ? kHalf : kBfloat;
+}
 constexpr int kExchangedIn128 = 3;
 constexpr int kPromoted128 = 2;
 constexpr int kNone = 0;
@@ -36,7 +42,7 @@ EncodedMap encoded(const Card& card, const TensorMap& map, uint64_t address) {
   }
   card.enter();
   const std::vector<unsigned> box(map.box.begin(), map.box.end());
-  const int type = map.type == tensor::DType::float32 ? kTf32 : map.type == tensor::DType::float16 ? kHalf : kBfloat;
+  const int type = number_of(map.type);
   std::vector<unsigned> steps(rank, 1);
   Result result = kSuccess;
   if (map.windows) {

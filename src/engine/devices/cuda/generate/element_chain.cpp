@@ -218,6 +218,8 @@ std::string_view element_type(DType dtype) {
       return "half";
     case DType::bfloat16:
       return "bfloat";
+    case DType::float8e4m3fn:
+      return "e4m3";
     case DType::float64:
       return "double";
     case DType::boolean:
@@ -243,7 +245,8 @@ std::string_view element_type(DType dtype) {
 }
 
 bool is_read_as_float(DType dtype) {
-  return is_short_float(dtype) || dtype == DType::boolean || dtype == DType::uint8 || dtype == DType::int8;
+  return is_short_float(dtype) || dtype == DType::float8e4m3fn || dtype == DType::boolean || dtype == DType::uint8 ||
+         dtype == DType::int8;
 }
 
 std::optional<ElementText> chain_text(const Layer& layer, const Chain& chain) {

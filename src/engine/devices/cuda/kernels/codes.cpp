@@ -1,10 +1,12 @@
-// Products and convolutions of integers, exact in int32 before they become floats.
+// Products and convolutions of integers, exact in int32 before they become floats, and products of float8.
 #include "engine/devices/cuda/generate/followed.h"
 #include "engine/devices/cuda/tiles/tiled.h"
 #include "engine/layers/form.h"
 
 namespace assay::engine::cuda {
 namespace {
+
+constexpr tensor::DType kFloat8 = tensor::DType::float8e4m3fn;
 
 bool are_codes(tensor::DType dtype) { return dtype == tensor::DType::int8 || dtype == tensor::DType::uint8; }
 
@@ -29,7 +31,7 @@ class Integers : public Tiled {
  protected:
   // Sets the corrections of the sums, and returns the site that takes them.
   std::optional<ElementSite> finish(const Layer& layer, const Codes& codes, bool packs, TileProduct& product) const {
-    if (codes.weights.dtype() != tensor::DType::int8) return std::nullopt;
+    if (codes.weights.dtype() != tensor::DType::int8 && codes.weights.dtype() != kFloat8) return std::nullopt;
     if (codes.zero >= 0 && !are_codes(layer.inputs[static_cast<size_t>(codes.zero)].dtype)) return std::nullopt;
     product.zero_code = codes.known_zero();
     if (packs) {
@@ -105,7 +107,8 @@ class CodedMatrices final : public Integers {
  private:
   std::optional<Found> find(const Layer& layer, bool packs) const override {
     const auto* const form = form_as<ProductForm>(layer);
-    if (form == nullptr || !form->is_integer() || !are_codes(form->left_type)) return std::nullopt;
+    if (form == nullptr || !form->is_integer()) return std::nullopt;
+    if (!are_codes(form->left_type) && form->left_type != kFloat8) return std::nullopt;
     const std::optional<ProductGeometry> g = product_geometry(layer, *form);
     if (!g || g->item_count() != 1) return std::nullopt;
     TileProduct product{.type = form->left_type,

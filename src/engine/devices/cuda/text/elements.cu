@@ -29,14 +29,7 @@ DEVICE float quantized(float a, float p, float q, float least) {
 }
 DEVICE float quantize_signed(float a, float p, float q) { return quantized(a, p, q, -128.0f); }
 DEVICE float quantize_unsigned(float a, float p, float q) { return quantized(a, p, q, 0.0f); }
-// The nearest number of float8, ties to even, at most `most`: `least` are the bits of the least normal one.
-DEVICE float nearest_of_eight(float a, uint32 least, uint32 shift, float most) {
-  const float near = a < -most ? -most : a > most ? most : a;
-  const uint32 bits = bits_of_float(near), exponent = bits & 0x7f800000u;
-  const float far = float_of_bits((exponent > least ? exponent : least) + (shift << 23)) * 1.5f;
-  return float_of_bits(bits_of_float((near + far) - far) | (bits & 0x80000000u));
-}
-DEVICE float quantize_e4m3(float a, float p) { return nearest_of_eight(a / p, 0x3c800000u, 20, 448.0f); }
+DEVICE float quantize_e4m3(float a, float p) { return nearest_e4m3(a / p); }
 DEVICE float quantize_e5m2(float a, float p) { return nearest_of_eight(a / p, 0x38800000u, 21, 57344.0f); }
 DEVICE float cube(float a) { return a * a * a; }
 DEVICE float relu(float a) { return a < 0 ? 0.0f : a; }

@@ -15,6 +15,9 @@ struct half {
 struct bfloat {
   uint16 bits;
 };
+struct e4m3 {
+  uint8 bits;
+};
 
 // An operand as the driver describes it for moves into shared memory.
 struct alignas(64) Map {
@@ -93,6 +96,12 @@ DEVICE uint16 half_of_float(float x) {
   uint16 y;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
   return y;
+}
+DEVICE float float_of_e4m3(uint8 x) {
+  const uint32 exponent = x >> 3 & 15u, mantissa = x & 7u;
+  const float small = (float)mantissa * 0.001953125f, normal = __uint_as_float((exponent + 120u) << 23 | mantissa << 20);
+  const float size = exponent == 0 ? small : (x & 0x7fu) == 0x7fu ? __uint_as_float(0x7fc00000u) : normal;
+  return (x & 0x80u) != 0 ? -size : size;
 }
 DEVICE uint16 bfloat_of_float(float x) {
   uint16 y;
@@ -282,6 +291,14 @@ DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, int8) {
       : "+r"(sum[0]), "+r"(sum[1]), "+r"(sum[2]), "+r"(sum[3])
       : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
+#if __CUDA_ARCH__ >= 890
+DEVICE void multiply_add(float* sum, const uint32* a, const uint32* b, e4m3) {
+  asm volatile(
+      "mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
+      : "+f"(sum[0]), "+f"(sum[1]), "+f"(sum[2]), "+f"(sum[3])
+      : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+}
+#endif
 DEVICE void multiply_add(int32* sum, const uint32* a, const uint32* b, uint8) {  // of bytes by signed ones
   asm volatile(
       "mma.sync.aligned.m16n8k32.row.col.s32.u8.s8.s32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
@@ -321,6 +338,21 @@ DEVICE uint32 blocks_x() { return gridDim.x; }
 
 DEVICE half to_half(float x) { return {half_of_float(x)}; }
 DEVICE bfloat to_bfloat(float x) { return {bfloat_of_float(x)}; }
+// The nearest number of float8, ties to even, at most `most`: `least` are the bits of the least normal one.
+DEVICE float nearest_of_eight(float a, uint32 least, uint32 shift, float most) {
+  const float near = a < -most ? -most : a > most ? most : a;
+  const uint32 bits = bits_of_float(near), exponent = bits & 0x7f800000u;
+  const float far = float_of_bits((exponent > least ? exponent : least) + (shift << 23)) * 1.5f;
+  return float_of_bits(bits_of_float((near + far) - far) | (bits & 0x80000000u));
+}
+DEVICE float nearest_e4m3(float a) { return nearest_of_eight(a, 0x3c800000u, 20, 448.0f); }
+DEVICE e4m3 to_e4m3(float x) {
+  const float near = nearest_e4m3(x);
+  const uint32 bits = bits_of_float(near), exponent = bits >> 23 & 0xffu;
+  const uint32 normal = (exponent - 120u) << 3 | (bits >> 20 & 7u), small = (uint32)(fabsf(near) * 512.0f);
+  return {(uint8)((bits >> 24 & 0x80u) | (x != x ? 0x7fu : exponent < 121u ? small : normal))};
+}
+DEVICE float widened(e4m3 x) { return float_of_e4m3(x.bits); }
 DEVICE float widened(half x) { return float_of_half(x.bits); }
 DEVICE float widened(bfloat x) { return float_of_bits((uint32)x.bits << 16); }
 DEVICE float widened(float x) { return x; }
@@ -339,6 +371,10 @@ struct Narrow {
 template <>
 struct Narrow<half> {
   DEVICE static half of(float x) { return to_half(x); }
+};
+template <>
+struct Narrow<e4m3> {
+  DEVICE static e4m3 of(float x) { return to_e4m3(x); }
 };
 template <>
 struct Narrow<bfloat> {

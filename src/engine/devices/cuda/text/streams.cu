@@ -192,6 +192,43 @@ DEVICE void move_all(const Params& p, const Work& work, const Stages& stages, bo
   }
 }
 
+#if kPromotes
+// Makes the products of all steps. Tensor cores keep few bits of the sums of float8: those of a step, 128 of the depth, are
+// added in float32.
+DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& sums) {
+  const int rows = warp_index() / 4 * kBlocks * 64;
+  const Operand first_left = operand_of(stages.first + rows * 128);
+  const Span span = span_of(work);
+#pragma unroll
+  for (int b = 0; b < kBlocks; ++b) {
+#pragma unroll
+    for (int i = 0; i < kColumns / 2; ++i) sums.of[b][i] = 0;
+  }
+#pragma unroll 1
+  for (int i = span.begin; i < span.end; ++i) {
+    Sums step;
+    wait_turn(stages.full + turn.stage, turn.parity);
+    const Operand left = moved(first_left, turn.stage * kStageBytes), right = moved(left, (kRows - rows) * 128);
+    begin_products();
+#pragma unroll
+    for (int quarter = 0; quarter < 4; ++quarter) {
+#pragma unroll
+      for (int b = 0; b < kBlocks; ++b) {
+        multiply_group(step.of[b], moved(left, b * 64 * 128 + quarter * 32), moved(right, quarter * 32), quarter > 0);
+      }
+    }
+    end_products();
+    wait_products<0>();
+    give_back(stages, turn.stage);
+    next_turn(turn);
+#pragma unroll
+    for (int b = 0; b < kBlocks; ++b) {
+#pragma unroll
+      for (int n = 0; n < kColumns / 2; ++n) sums.of[b][n] += step.of[b][n];
+    }
+  }
+}
+#else
 // Makes the products of all steps; each stage is given back once it was read. What sums were is never read: a product
 // that waits for them would wait for all before.
 DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& sums) {
@@ -224,6 +261,7 @@ DEVICE void multiply(const Work& work, const Stages& stages, Turn& turn, Sums& s
   wait_products<0>();
   give_back(stages, before);
 }
+#endif
 
 // The place of a sum among rows of memory: threads that write neighbouring rows, or read neighbouring packs, find them in
 // other banks.

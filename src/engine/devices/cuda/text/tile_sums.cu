@@ -97,6 +97,14 @@ DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
   for (int i = 0; i < 2; ++i) b_near[i] = rounded_to_tf32(b[i]);
   multiply_add(sum, a_near, b_near, Tf32());
 }
+#elif kPromotes
+// Tensor cores keep few bits of the sums of float8.
+DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) {
+  float made[4] = {0, 0, 0, 0};
+  multiply_add(made, a, b, T());
+#pragma unroll
+  for (int i = 0; i < 4; ++i) sum[i] += made[i];
+}
 #else
 DEVICE void add_product(Sum* sum, const uint32* a, const uint32* b) { multiply_add(sum, a, b, T()); }
 #endif

@@ -124,6 +124,7 @@ class TileWriter {
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
     set("kIsFloat", is_plain(product_, shape_.tf32_products) ? 1 : 0);
     set("kProducts", shape_.tf32_products);
+    set("kPromotes", is_float8(product_) ? 1 : 0);
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
     set("kDepth", step_depth());

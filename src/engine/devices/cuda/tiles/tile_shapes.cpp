@@ -8,6 +8,7 @@
 
 namespace assay::engine::cuda {
 int64_t bytes_of(const TileProduct& product) { return tensor::bit_width(product.type) / 8; }
+bool is_float8(const TileProduct& product) { return product.type == tensor::DType::float8e4m3fn; }
 bool is_float(const TileProduct& product) { return product.type == tensor::DType::float32; }
 // Without tensor cores.
 bool is_plain(const TileProduct& product, int tf32_products) { return is_float(product) && tf32_products == 0; }

@@ -8,6 +8,7 @@ namespace assay::engine::cuda {
 inline constexpr int64_t kPackBytes = 16;      // that are moved at once
 int64_t bytes_of(const TileProduct& product);  // of an element
 bool is_float(const TileProduct& product);     // of float32
+bool is_float8(const TileProduct& product);
 // Without tensor cores.
 bool is_plain(const TileProduct& product, int tf32_products);
 // True if 16 bytes along the depth lie together, for every row or column, and none is half beyond the end.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -169,6 +170,7 @@ class StreamWriter {
     std::string made = fmt::format("typedef {} T;\n", element_type(product_.type));
     const auto set = [&](std::string_view name, int64_t value) { made += fmt::format("#define {} {}\n", name, value); };
     set("kStep", step_of(product_));
+    set("kPromotes", is_float8(product_) ? 1 : 0);
     set("kRows", shape_.rows);
     set("kColumns", shape_.columns);
     set("kBlocks", shape_.rows / kGroupRows / sharing());
@@ -234,8 +236,11 @@ class StreamWriter {
 
   // `multiply_group(sums, left, right, adds)`.
   std::string multiply_text() const {
-    const bool is_tf32 = product_.type == tensor::DType::float32;
-    const std::string_view type = is_tf32 ? "tf32" : product_.type == tensor::DType::float16 ? "f16" : "bf16";
+    const bool is_of_halves = is_half(product_.type);
+    const std::string_view type = is_float8(product_)                       ? "e4m3"
+                                  : !is_of_halves                           ? "tf32"
+                                  : product_.type == tensor::DType::float16 ? "f16"
+                                                                            : "bf16";
     const int sums = shape_.columns / 2;
     std::string places, bound;
     for (int i = 0; i < sums; ++i) {
@@ -248,7 +253,8 @@ class StreamWriter {
         "  asm volatile(\"{{\\n\\t.reg .pred p;\\n\\tsetp.ne.b32 p, %{5}, 0;\\n\\t\"\n"
         "      \"wgmma.mma_async.sync.aligned.m64n{0}k{7}.f32.{1}.{1} {{{2}}}, %{3}, %{4}, p, 1, 1{8};\\n\\t}}\"\n"
         "      : {6}\n      : \"l\"(left), \"l\"(right), \"r\"(adds ? 1 : 0));\n#endif\n}}\n",
-        shape_.columns, type, places, sums, sums + 1, sums + 2, bound, step_of(product_) / 4, is_tf32 ? "" : ", 0, 0");
+        shape_.columns, type, places, sums, sums + 1, sums + 2, bound, step_of(product_) / 4,
+        is_of_halves ? ", 0, 0" : "");
   }
 
   const TileProduct& product_;
@@ -276,7 +282,7 @@ bool goes_on(const TileOperand& operand) {
 bool can_stream(const TileProduct& product, bool permits_tf32) {
   const int64_t step = step_of(product), least_channels = step * 3 / 8;  // with fewer, most of a step would be zeros
   const bool lies_well = left_packs(product) && packs(product, product.right) && product.items.size() <= 1;
-  const bool is_multiplied = is_half(product.type) || (is_float(product) && permits_tf32);
+  const bool is_multiplied = is_half(product.type) || is_float8(product) || (is_float(product) && permits_tf32);
   if (!is_multiplied || product.codes || !lies_well) return false;
   if (!product.windows) return product.depth >= step / 2 && goes_on(product.left) && goes_on(product.right);
   const int64_t channels = channels_of(*product.windows);
@@ -296,6 +302,8 @@ constexpr std::array kLongForms = {Form{128, 256},
                                    Form{128, 256, false, true},
                                    Form{128, 128, true, true}};
 constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
+// Of float8, whose sums take twice as many registers.
+constexpr std::array kLongFormsOfFloat8 = {Form{128, 128}, Form{128, 64}};
 constexpr int kMostSplits = 8;
 
 // Cycles that a product takes in a chain of others on an H200, by which the first choice of a shape is made.
@@ -331,7 +339,7 @@ std::vector<TileShape> stream_shapes(const TileProduct& product, bool permits_tf
   constexpr int kStreams = 90;  // the capability that has them
   if (card.capability() != kStreams || !can_stream(product, permits_tf32)) return {};
   std::vector<TileShape> shapes;
-  for (const Form& form : kLongForms) {
+  for (const Form& form : is_float8(product) ? std::span<const Form>(kLongFormsOfFloat8) : kLongForms) {
     shapes.push_back({.rows = form.rows,
                       .columns = form.columns,
                       .is_streamed = true,
