@@ -302,7 +302,7 @@ constexpr std::array kLongForms = {Form{128, 256},
                                    Form{128, 256, false, true},
                                    Form{128, 128, true, true}};
 constexpr std::array kShortForms = {Form{128, 64}, Form{64, 64}, Form{64, 32}};
-// Of float8, whose sums take twice as many registers.
+// For float8, whose sums take twice as many registers.
 constexpr std::array kLongFormsOfFloat8 = {Form{128, 128}, Form{128, 64}};
 constexpr int kMostSplits = 8;
 
