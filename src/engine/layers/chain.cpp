@@ -100,7 +100,7 @@ class ChainReader {
         return read_bounds(node, facts, step);
       case ElementOp::copy:
         step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
-        if (is_rounding_to_float8(step.op)) step.p = 1;
+        if (is_rounding_to_float8(step.op)) step.p = step.q = 1;
         return true;
       default:
         return true;
@@ -125,7 +125,8 @@ class ChainReader {
     if (is_float8_step(node)) {
       if (step.op == ElementOp::quantize_signed) step.op = copy_to(layer_.desc_of(layer_.result(node, 0)).dtype);
       const std::optional<float> scale = number(node, 1, 1);
-      step.p = scale.value_or(0);
+      step.p = scale.value_or(1);
+      if (is_rounding_to_float8(step.op)) step.q = 1 / step.p;
       return scale.has_value();
     }
     const std::optional<Quantizer> quantizer =

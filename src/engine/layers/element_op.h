@@ -31,7 +31,7 @@ enum class ElementOp : uint8_t {
   dequantize,       // (x - q) * p
   quantize_signed,  // x / p + q as a whole number of the range
   quantize_unsigned,
-  quantize_e4m3,  // the nearest number of 8 bits to x / p, at most the largest one
+  quantize_e4m3,  // the nearest number of 8 bits to x / p, at most the largest one; q is 1 / p
   quantize_e5m2,
   cube,
   relu,

@@ -55,7 +55,8 @@ class PairReader {
 
   bool has_one_scale(ir::NodeId node) const {
     const std::optional<double> scale = number(ir::operand(model_, node, 1));
-    if (!scale || !(*scale > 0) || !std::isfinite(*scale)) return false;
+    const float reciprocal = scale ? 1 / static_cast<float>(*scale) : 0;
+    if (!(reciprocal > 0) || !std::isfinite(reciprocal)) return false;
     const ir::ValueId zero = ir::operand(model_, node, 2);
     return !zero.valid() || number(zero) == 0.0;
   }

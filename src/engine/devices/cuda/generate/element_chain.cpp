@@ -43,8 +43,8 @@ constexpr std::array kFunctions = {Function{ElementOp::add, "add"},
                                    Function{ElementOp::dequantize, "dequantize", 2},
                                    Function{ElementOp::quantize_signed, "quantize_signed", 2},
                                    Function{ElementOp::quantize_unsigned, "quantize_unsigned", 2},
-                                   Function{ElementOp::quantize_e4m3, "quantize_e4m3", 1},
-                                   Function{ElementOp::quantize_e5m2, "quantize_e5m2", 1},
+                                   Function{ElementOp::quantize_e4m3, "quantize_e4m3", 2},
+                                   Function{ElementOp::quantize_e5m2, "quantize_e5m2", 2},
                                    Function{ElementOp::cube, "cube"},
                                    Function{ElementOp::relu, "relu"},
                                    Function{ElementOp::leaky_relu, "leaky_relu", 1},
@@ -131,6 +131,7 @@ std::string exact_expression(const Layer& layer, size_t operands) {
   const DType made = layer.outputs[0].dtype;
   if (ops::traits(*layer.model, node).is_cast()) {
     const std::string_view from = is_read_as_float(layer.inputs[0].dtype) ? "widened(x0)" : "x0";
+    if (made == DType::float8e4m3fn) return {};  // too large ones become NaN
     if (made == DType::boolean) return fmt::format("(uint8)({} != 0)", from);
     if (is_short_float(made)) return fmt::format("(float){}", from);
     return fmt::format("Cast<{}>::of({})", element_type(made), from);
@@ -258,7 +259,7 @@ std::optional<ElementText> chain_text(const Layer& layer, const Chain& chain) {
     if (!is_read_as_float(layer.inputs[static_cast<size_t>(input)].dtype)) return {};
     text.statements += fmt::format("    const float v{} = x{};\n", reg, operand_of(text.inputs, input));
   }
-  const bool is_short = !layer.is_strict && is_half(text.type);
+  const bool is_short = !layer.is_strict && (is_half(text.type) || text.type == DType::float8e4m3fn);
   for (const Chain::Step& step : chain.steps) {
     if (std::ranges::find(kFunctions, step.op, &Function::op) == kFunctions.end()) return {};
     add_step(step, is_short, text);

@@ -29,8 +29,15 @@ DEVICE float quantized(float a, float p, float q, float least) {
 }
 DEVICE float quantize_signed(float a, float p, float q) { return quantized(a, p, q, -128.0f); }
 DEVICE float quantize_unsigned(float a, float p, float q) { return quantized(a, p, q, 0.0f); }
-DEVICE float quantize_e4m3(float a, float p) { return nearest_e4m3(a / p); }
-DEVICE float quantize_e5m2(float a, float p) { return nearest_of_eight(a / p, 0x38800000u, 21, 57344.0f); }
+// The quotient by p, whose reciprocal is q, as a division rounds it; one that is too large for float8 need not be exact.
+DEVICE float quotient_of(float a, float p, float q) {
+  const float near = a * q, exact = fmaf(fmaf(-near, p, a), q, near);
+  return fabsf(near) < 65536.0f ? exact : near;
+}
+DEVICE float quantize_e4m3(float a, float p, float q) { return nearest_e4m3(quotient_of(a, p, q)); }
+DEVICE float quantize_e5m2(float a, float p, float q) {
+  return nearest_of_eight(quotient_of(a, p, q), 0x38800000u, 21, 57344.0f);
+}
 DEVICE float cube(float a) { return a * a * a; }
 DEVICE float relu(float a) { return a < 0 ? 0.0f : a; }
 DEVICE float leaky_relu(float a, float p) { return a < 0 ? a * p : a; }

@@ -345,6 +345,19 @@ DEVICE float nearest_of_eight(float a, uint32 least, uint32 shift, float most) {
   const float far = float_of_bits((exponent > least ? exponent : least) + (shift << 23)) * 1.5f;
   return float_of_bits(bits_of_float((near + far) - far) | (bits & 0x80000000u));
 }
+#if !defined(ASSAY_HOST_MACHINE) && __CUDA_ARCH__ >= 890
+DEVICE e4m3 to_e4m3(float x) {
+  uint16 two;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(two) : "f"(0.0f), "f"(x));
+  return {(uint8)two};
+}
+DEVICE float widened(e4m3 x) {
+  uint32 two;
+  asm("cvt.rn.f16x2.e4m3x2 %0, %1;" : "=r"(two) : "h"((uint16)x.bits));
+  return float_of_half((uint16)two);
+}
+DEVICE float nearest_e4m3(float a) { return widened(to_e4m3(a)); }
+#else
 DEVICE float nearest_e4m3(float a) { return nearest_of_eight(a, 0x3c800000u, 20, 448.0f); }
 DEVICE e4m3 to_e4m3(float x) {
   const float near = nearest_e4m3(x);
@@ -353,6 +366,7 @@ DEVICE e4m3 to_e4m3(float x) {
   return {(uint8)((bits >> 24 & 0x80u) | (x != x ? 0x7fu : exponent < 121u ? small : normal))};
 }
 DEVICE float widened(e4m3 x) { return float_of_e4m3(x.bits); }
+#endif
 DEVICE float widened(half x) { return float_of_half(x.bits); }
 DEVICE float widened(bfloat x) { return float_of_bits((uint32)x.bits << 16); }
 DEVICE float widened(float x) { return x; }
