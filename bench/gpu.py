@@ -117,20 +117,12 @@ class Engine:
             self.least = min(self.least, json.load(open(file.name, encoding="utf-8"))["backends"][0]["compute"]["min"] * 1e3)
 
 
-class Torch:
-    """A CUDA graph of the model, with channels last."""
+class Graphed:
+    """A CUDA graph of what PyTorch runs."""
 
-    def __init__(self, name, batch, compiles, kind="float16"):
-        model, inputs = made(name, batch)
-        dtype = {"float16": torch.float16, "int4": torch.bfloat16}.get(kind, torch.float32)
-        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "tf32"
-        model = model.to(dtype).cuda().to(memory_format=torch.channels_last)
-        if kind == "int4":
-            replace_products(model)
-        inputs = [self.placed(x, dtype) for x in inputs]
+    def __init__(self, run, inputs):
         self.least = float("inf")
         with torch.inference_mode():
-            run = torch.compile(model, mode="max-autotune-no-cudagraphs") if compiles else model
             stream = torch.cuda.Stream()
             with torch.cuda.stream(stream):
                 for _ in range(3):
@@ -139,13 +131,6 @@ class Torch:
             self.graph = torch.cuda.CUDAGraph()
             with torch.cuda.graph(self.graph, stream=stream):
                 self.out = run(*inputs)
-
-    @staticmethod
-    def placed(x, dtype):
-        if not x.is_floating_point():
-            return x.cuda()
-        x = x.to(dtype).cuda()
-        return x.to(memory_format=torch.channels_last) if x.dim() == 4 and x.shape[1] == 3 else x
 
     def measure(self):
         """As long as the engine does: a card slows down under load."""
@@ -164,6 +149,27 @@ class Torch:
             torch.cuda.synchronize()
             times += [a.elapsed_time(b) for a, b in zip(marks, marks[1:])]
         return times
+
+
+class Torch(Graphed):
+    """The model with channels last."""
+
+    def __init__(self, name, batch, compiles, kind="float16"):
+        model, inputs = made(name, batch)
+        dtype = {"float16": torch.float16, "int4": torch.bfloat16}.get(kind, torch.float32)
+        torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = kind == "tf32"
+        model = model.to(dtype).cuda().to(memory_format=torch.channels_last)
+        if kind == "int4":
+            replace_products(model)
+        run = torch.compile(model, mode="max-autotune-no-cudagraphs") if compiles else model
+        super().__init__(run, [self.placed(x, dtype) for x in inputs])
+
+    @staticmethod
+    def placed(x, dtype):
+        if not x.is_floating_point():
+            return x.cuda()
+        x = x.to(dtype).cuda()
+        return x.to(memory_format=torch.channels_last) if x.dim() == 4 and x.shape[1] == 3 else x
 
 
 def measured(title, options, folder):

@@ -80,6 +80,7 @@ bool multiplies_codes(const ir::Model& model, ir::NodeId id) {
 
 void set_machine(Precision& precision, const Device& device, bool is_strict, std::span<const std::string> excluded) {
   precision.rules = device.rules();
+  if (is_strict) precision.rules.multiplies_float8 = false;
   for (const std::string& implementation : excluded) device.leave_out(implementation, precision.rules);
   precision.rounds_halves = is_strict || precision.declares_float16();
 }

@@ -120,8 +120,11 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   std::ranges::sort(group, {}, [&](ir::NodeId node) { return model[node].order; });
   if (group.size() < 3 || group.back() != product) return {};
   const std::optional<QuantizedProduct> found = match_quantized(model, inference, group, constant);
-  const bool is_of_float8 = found && found->quantizer.codes == tensor::DType::float8e4m3fn;
-  if (!found || (is_of_float8 && !rules.multiplies_float8)) return {};
+  if (!found) return {};
+  // Sums of float8 are less exact than results of float32 are expected to be.
+  const bool is_of_float8 = found->quantizer.codes == tensor::DType::float8e4m3fn;
+  const bool is_coarse = inference.type(model[product].results.front()).dtype != tensor::DType::float32;
+  if (is_of_float8 && !(rules.multiplies_float8 && is_coarse)) return {};
   // A few rows are read faster than the weights, which compressed products have as they are.
   const bool is_convolution = traits.product == ops::ProductKind::convolution;
   if (!is_convolution && has_few_rows(model, inference, product, rules.few_rows)) return {};

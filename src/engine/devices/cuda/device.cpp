@@ -50,6 +50,7 @@ class CardDevice final : public Device {
   void leave_out(std::string_view implementation, LoweringRules& rules) const override {
     if (implementation == "product.fused") rules.most_fused_rows = 0;
     if (implementation == "conv.separable") rules.most_depthwise = 0;
+    if (implementation == "product.codes") rules.multiplies_float8 = false;
   }
   std::unique_ptr<Kernel> make_copy(const TensorDesc& from, const TensorDesc& to) const override {
     return cuda::make_copy(programs_, from, to);

@@ -96,6 +96,9 @@ TEST(CardFused, LeftOut) {
   EXPECT_EQ(rules.most_depthwise, depthwise);
   card.device().leave_out("conv.separable", rules);
   EXPECT_EQ(rules.most_depthwise, 0);
+  EXPECT_TRUE(rules.multiplies_float8);
+  card.device().leave_out("product.codes", rules);
+  EXPECT_FALSE(rules.multiplies_float8);
 }
 
 TEST(CardFused, NoOtherVariant) {

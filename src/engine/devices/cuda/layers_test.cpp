@@ -54,6 +54,14 @@ TEST(CardLayers, ProductsOfFloat8) {
   }
 }
 
+// Results of float32 are those of products of what float8 stands for.
+TEST(CardLayers, ResultsOfFloat32AreOfExactSums) {
+  check("g (float[40,64] x) => (float[40,24] z) <float s = {0.01}, " + numbers("float8e4m3fn[64,24] w", 64 * 24) +
+            "> { q = QuantizeLinear<output_dtype = 17>(x, s) d = DequantizeLinear(q, s) v = DequantizeLinear(w, s) "
+            "z = MatMul(d, v) }",
+        {"elementwise.chain", "product.tiles"}, 1e-5);
+}
+
 TEST(CardLayers, IntegersAreExact) {
   check("g (int64[4,6] x, int64[6] y) => (int64[4,6] z) { a = Add(x, y) b = Mul(a, a) z = Sub(b, y) }",
         {"elementwise.chain", "elementwise.chain", "elementwise.chain"}, 0);
