@@ -46,7 +46,9 @@ std::optional<ProductForm> find_codes(const Layer& layer) {
   const bool turns_weights = layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB");
   const bool has_bias = !found->bias.empty();
   const tensor::Shape& shape = found->weights->shape();
-  if (!has_bias) found->bias = added_row(layer, done, turns_weights ? shape.front() : shape.back());
+  const bool is_of_float8 =
+      found->quantizer.codes == tensor::DType::float8e4m3fn;  // results have 16 bits, as a row has
+  if (!has_bias && !is_of_float8) found->bias = added_row(layer, done, turns_weights ? shape.front() : shape.back());
   const int data = layer.input_of(found->data);
   if (data < 0 || layer.outputs.size() != 1) return std::nullopt;
   ProductForm form{.node = *product, .left = data, .left_type = found->quantizer.codes, .quantized = {}};

@@ -17,8 +17,6 @@ struct Summing {
   // Places of the number of elements, and of the first result, among the numbers of a launch that reads parts; the
   // addresses of these are its first pointers.
   static constexpr size_t kCountPlace = 0, kFirstPlace = 1;
-
-  uint64_t part_bytes() const { return static_cast<uint64_t>(count) * tensor::bit_width(dtype) / 8; }
 };
 
 // Names and functions for texts that reduce. Adds what they need to the launch.

@@ -1,11 +1,14 @@
 // Before: MatMul of two matrices, then Add.
 // After:  a Gemm.
-// Only if: what is added broadcasts to the product without changing its shape, and nothing else uses the product.
+// Only if: what is added broadcasts to the product without changing its shape, nothing else uses the product, and its
+// rows
+//          are not dequantised, since products of codes take constant rows only.
 // Class:  rounding; the sum is rounded once instead of twice.
 #include <array>
 
 #include "ir/queries.h"
 #include "match/uses.h"
+#include "ops/traits.h"
 #include "passes/inferred.h"
 #include "passes/rules.h"
 
@@ -36,6 +39,8 @@ void fuse(Context& context, ir::NodeId node) {
     const ir::NodeId matmul = producer(model, product);
     const ir::ValueId addend = operand(model, node, 1 - index);
     if (!matmul || !addend || !run.is_op(matmul, "MatMul") || !match::is_only_for(model, product, node)) continue;
+    const ir::NodeId rows = producer(model, operand(model, matmul, 0));
+    if (rows && ops::traits(model, rows).decodes()) continue;
     const ops::Dims* left = context.inferred.dims(operand(model, matmul, 0));
     const ops::Dims* right = context.inferred.dims(operand(model, matmul, 1));
     if (!left || !right || left->size() != 2 || right->size() != 2) continue;

@@ -20,6 +20,11 @@ TEST(FuseMatmulAdd, KeepsWhatGemmCannotDo) {
   EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[2,1,4] c"), kept) << "the sum has more dims";
   EXPECT_EQ(after_products("float[1,3] a, float[3,4] b, float[5,4] c"), kept) << "the product would be enlarged";
   EXPECT_EQ(after_products("float[N,3] a, float[3,4] b, float[M,4] c"), kept);
+  const std::string of_codes = "a = DequantizeLinear (q, s); ";
+  EXPECT_EQ(testing_support::nodes_after("fuse-matmul-add",
+                                         "g (uint8[N,3] q, float s, float[3,4] b, float[4] c) => (y) {a = "
+                                         "DequantizeLinear(q, s) p = MatMul(a, b) y = Add(p, c)}"),
+            of_codes + kept);
 }
 
 }  // namespace

@@ -85,8 +85,9 @@ size_t ElementSite::stride_place(size_t operand, size_t dim) const {
 
 bool ElementSite::can_pair(int64_t columns) const {
   constexpr int64_t kPack = 8;
-  return pack_ == kPack && is_by_column(columns) &&
-         std::ranges::all_of(all_, [](const ElementOperand& each) { return is_half(each.desc.dtype); });
+  const tensor::DType made = all_.back().desc.dtype;
+  return pack_ == kPack && is_by_column(columns) && (is_half(made) || made == tensor::DType::float8e4m3fn) &&
+         std::all_of(all_.begin(), all_.end() - 1, [](const ElementOperand& each) { return is_half(each.desc.dtype); });
 }
 
 bool ElementSite::is_by_column(int64_t columns) const {

@@ -28,7 +28,7 @@ class ElementSite {
   // Lets texts compute so many neighbours at once, apart from where packs of results are moved.
   void compute_together(int64_t neighbours) { computed_ = neighbours; }
   int64_t neighbours() const { return computed_ == 0 ? pack_ : computed_; }
-  // True if packs are of 16-bit elements, and all operands are known by the column alone.
+  // True if operands have 16 bits, results these or 8, and all operands are known by the column alone.
   bool can_pair(int64_t columns) const;
   size_t slots() const;  // of a pack of results
   // True if the operands that wait in no slots are the same for each row.

@@ -6,8 +6,8 @@ namespace assay::engine::cuda {
 
 namespace {
 
-// The site of the nodes from `done` on; `given` makes what they are given of `plain` and of operands from number
-// `inputs` of the chain on.
+// The site of the nodes from `done` on; `given` makes what they are given of `plain`, of operands from number `inputs`
+// of the chain on, and of numbers that it adds.
 template <typename Given>
 std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<ElementOperand> added,
                                    const Given& given) {
@@ -18,7 +18,7 @@ std::optional<ElementSite> site_of(const Layer& layer, size_t done, std::vector<
   for (const int input : text->inputs) {
     operands.push_back({input_pointer(static_cast<size_t>(input)), layer.inputs[static_cast<size_t>(input)]});
   }
-  text->statements = "    const float given = " + given(operands.size()) + ";\n" + text->statements;
+  text->statements = "    const float given = " + given(operands.size(), text->numbers) + ";\n" + text->statements;
   operands.insert(operands.end(), added.begin(), added.end());
   return ElementSite(std::move(*text), std::move(operands), {output_pointer(0), layer.outputs[0]});
 }
@@ -53,16 +53,23 @@ std::string finished_text(const ElementSite& site) {
 }  // namespace
 
 std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const Bias& bias) {
-  if (bias.input < 0) return site_of(layer, done, {}, [](size_t) { return std::string("plain"); });
+  if (bias.input < 0) return site_of(layer, done, {}, [](size_t, auto&) { return std::string("plain"); });
   if (!is_read_as_float(bias.desc.dtype)) return std::nullopt;
   return site_of(layer, done, {{input_pointer(static_cast<size_t>(bias.input)), bias.desc}},
-                 [](size_t first) { return fmt::format("plain + x{}", first); });
+                 [](size_t first, auto&) { return fmt::format("plain + x{}", first); });
 }
 
 std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
                                                 const ElementOperand& bias) {
   return site_of(layer, done, {factors, bias},
-                 [](size_t first) { return fmt::format("plain * x{} + x{}", first, first + 1); });
+                 [](size_t first, auto&) { return fmt::format("plain * x{} + x{}", first, first + 1); });
+}
+
+std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, float factor) {
+  return site_of(layer, done, {}, [&](size_t, auto& numbers) {
+    numbers.push_back(factor);
+    return fmt::format("plain * NUMBER(kNumbers + {})", numbers.size() - 1);
+  });
 }
 
 std::optional<ElementSite> gated_site(const LayerPart& part, int first, int second, size_t begin) {
