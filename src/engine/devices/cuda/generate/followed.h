@@ -19,7 +19,7 @@ std::optional<ElementSite> followed_site(const Layer& layer, size_t done, const 
 // The site of a product of integers: it is multiplied by factors, and the bias is added.
 std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, const ElementOperand& factors,
                                                 const ElementOperand& bias);
-// The same with one factor for all columns, and no bias.
+// One factor for all columns, and no bias.
 std::optional<ElementSite> scaled_followed_site(const Layer& layer, size_t done, float factor);
 // The site of elementwise nodes alone, in a part of a layer, that are given two products: these two of its inputs. The
 // kernel has its inputs from number `begin` on. Nullopt: a node has no text.
