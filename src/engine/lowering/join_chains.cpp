@@ -81,9 +81,8 @@ size_t count_chain_values(const ir::Model& model, const ops::Inference& inferenc
   for (const ir::NodeId node : nodes) {
     values.insert(model[node].results.front());
     const std::span<const ir::Use> operands(model[node].operands);
-    const bool has_numbers =
-        is_quantizer(model, inference, node) ||
-        is_of_float8_pair(model, inference, node);  // scale and zero point, which are no operands then
+    // Scale and zero point, which are no operands then.
+    const bool has_numbers = is_quantizer(model, inference, node) || is_of_float8_pair(model, inference, node);
     for (const ir::Use& use : operands.first(has_numbers ? 1 : operands.size())) {
       if (use.value.valid()) values.insert(use.value);
     }
