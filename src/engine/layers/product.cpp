@@ -46,8 +46,9 @@ std::optional<ProductForm> find_codes(const Layer& layer) {
   const bool turns_weights = layer.op(*product) == "Gemm" && layer.facts(*product).flag("transB");
   const bool has_bias = !found->bias.empty();
   const tensor::Shape& shape = found->weights->shape();
-  const bool is_of_float8 = found->quantizer.codes == tensor::DType::float8e4m3fn;  // rows have 16 bits, as results
-  if (!has_bias && !is_of_float8) found->bias = added_row(layer, done, turns_weights ? shape.front() : shape.back());
+  // Beside float8, rows have the 16 bits of results.
+  if (!has_bias && !found->is_of_float8())
+    found->bias = added_row(layer, done, turns_weights ? shape.front() : shape.back());
   const int data = layer.input_of(found->data);
   if (data < 0 || layer.outputs.size() != 1) return std::nullopt;
   ProductForm form{.node = *product, .left = data, .left_type = found->quantizer.codes, .quantized = {}};

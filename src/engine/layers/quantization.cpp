@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "engine/layers/float8_pair.h"
 #include "engine/layers/layer.h"
 #include "ir/queries.h"
 #include "ir/walk.h"
@@ -15,8 +16,6 @@ namespace {
 
 using tensor::DType;
 using tensor::Tensor;
-
-constexpr DType kFloat8 = DType::float8e4m3fn;
 
 bool is_code(DType dtype) { return dtype == DType::int8 || dtype == DType::uint8; }
 
@@ -69,13 +68,11 @@ class Matcher {
 
  private:
   std::optional<Quantizer> quantizer_of(ir::NodeId data) const {
-    const ir::ValueId codes = ir::operand(model_, data, 0);
-    if (dtype_of(model_, inference_, codes) != kFloat8) return find_quantizer(model_, inference_, data, constant_);
-    const std::vector<double> scale = numbers_of(constant_(ir::operand(model_, data, 1)));
-    const ir::ValueId zero = ir::operand(model_, data, 2);
-    const bool has_zero = zero.valid() && numbers_of(constant_(zero)) != std::vector<double>{0};
-    if (scale.size() != 1 || has_zero || ir::is_op(model_, found_.product, "Conv")) return {};
-    return Quantizer{.codes = kFloat8, .scale = static_cast<float>(scale[0])};
+    const DType codes = dtype_of(model_, inference_, ir::operand(model_, data, 0));
+    if (codes != DType::float8e4m3fn) return find_quantizer(model_, inference_, data, constant_);
+    if (!is_float8_step(model_, inference_, data) || ir::is_op(model_, found_.product, "Conv")) return {};
+    return Quantizer{.codes = codes,
+                     .scale = static_cast<float>(numbers_of(constant_(ir::operand(model_, data, 1)))[0])};
   }
 
   bool is_product() const {
@@ -108,7 +105,7 @@ class Matcher {
     const ir::NodeId node = producer(1);
     if (!node.valid() || !ir::is_op(model_, node, "DequantizeLinear")) return false;
     found_.weights = constant_(ir::operand(model_, node, 0));
-    const DType wanted = found_.quantizer.codes == kFloat8 ? kFloat8 : DType::int8;
+    const DType wanted = found_.is_of_float8() ? found_.quantizer.codes : DType::int8;
     if (found_.weights == nullptr || found_.weights->dtype() != wanted) return false;
     const tensor::Shape& dims = found_.weights->shape();
     const bool is_conv = ir::is_op(model_, found_.product, "Conv");

@@ -40,6 +40,8 @@ struct QuantizedProduct {
   std::vector<float> scales;                // of the weights
   std::vector<int32_t> zeros;               // of the weights, by result channel or column; empty: all are 0
   std::vector<float> bias;                  // by result channel or column; empty: none
+
+  bool is_of_float8() const { return quantizer.codes == tensor::DType::float8e4m3fn; }
 };
 
 // A MatMulInteger or ConvInteger with constant weights.

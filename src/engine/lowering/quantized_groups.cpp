@@ -122,9 +122,8 @@ std::vector<ir::NodeId> quantized_group(const ir::Model& model, const ops::Infer
   const std::optional<QuantizedProduct> found = match_quantized(model, inference, group, constant);
   if (!found) return {};
   // Sums of float8 are less exact than results of float32 are expected to be.
-  const bool is_of_float8 = found->quantizer.codes == tensor::DType::float8e4m3fn;
   const bool is_coarse = inference.type(model[product].results.front()).dtype != tensor::DType::float32;
-  if (is_of_float8 && !(rules.multiplies_float8 && is_coarse)) return {};
+  if (found->is_of_float8() && !(rules.multiplies_float8 && is_coarse)) return {};
   // A few rows are read faster than the weights, which compressed products have as they are.
   const bool is_convolution = traits.product == ops::ProductKind::convolution;
   if (!is_convolution && has_few_rows(model, inference, product, rules.few_rows)) return {};

@@ -71,22 +71,6 @@ ASSAY_KERNEL inline void short_polynomial(const float (&coefficients)[kCount], c
   out = terms[0];
 }
 
-// Between two numbers; NaN stays.
-template <typename V>
-ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) {
-  V low, high;
-  set(low, least);
-  set(high, greatest);
-  if constexpr (sizeof(V) == 64) {
-    out = _mm512_maskz_min_ps(kAllLanes, high, _mm512_maskz_max_ps(kAllLanes, low, x));
-  } else if constexpr (sizeof(V) == 32) {
-    out = _mm256_min_ps(high, _mm256_max_ps(low, x));
-  } else {
-    choose(x < low, low, x, out);
-    choose(out > high, high, out, out);
-  }
-}
-
 // NaN stays.
 template <typename V>
 ASSAY_KERNEL inline void at_least(const V& x, const V& low, V& out) {
@@ -111,6 +95,15 @@ ASSAY_KERNEL inline void at_most(const V& x, const V& high, V& out) {
     out = _mm256_min_ps(high, x);
   else
     choose(x > high, high, x, out);
+}
+
+// Between two numbers; NaN stays.
+template <typename V>
+ASSAY_KERNEL inline void bound(const V& x, float least, float greatest, V& out) {
+  V high;
+  set(high, greatest);
+  at_least(x, least, out);
+  at_most(out, high, out);
 }
 
 // x * 2^n for whole numbers n; x is from 0.5 to 2, results may be denormal.

@@ -1,8 +1,7 @@
 // Before: MatMul of two matrices, then Add.
 // After:  a Gemm.
-// Only if: what is added broadcasts to the product without changing its shape, nothing else uses the product, and its
-// rows
-//          are not dequantised, since products of codes take constant rows only.
+// Only if: what is added broadcasts to the product without changing its shape, nothing else uses the product, and what
+//          is multiplied is not dequantised, since products of codes add constant rows only.
 // Class:  rounding; the sum is rounded once instead of twice.
 #include <array>
 

@@ -79,7 +79,7 @@ class Integers : public Tiled {
   std::optional<ElementSite> scaled_site(const Layer& layer, const Codes& codes, bool packs,
                                          TileProduct& product) const {
     const QuantizedProduct& quantized = *codes.quantized;
-    if (codes.weights.dtype() == kFloat8 && quantized.scales.size() == 1 && quantized.bias.empty())
+    if (quantized.is_of_float8() && quantized.scales.size() == 1 && quantized.bias.empty())
       return scaled_followed_site(layer, codes.done, quantized.quantizer.scale * quantized.scales[0]);
     const auto columns = static_cast<size_t>(product.item_count() * product.columns);
     std::vector<float> factors(columns), bias(columns, 0.0F);

@@ -97,12 +97,6 @@ DEVICE uint16 half_of_float(float x) {
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(y) : "f"(x));
   return y;
 }
-DEVICE float float_of_e4m3(uint8 x) {
-  const uint32 exponent = x >> 3 & 15u, mantissa = x & 7u;
-  const float small = (float)mantissa * 0.001953125f, normal = __uint_as_float((exponent + 120u) << 23 | mantissa << 20);
-  const float size = exponent == 0 ? small : (x & 0x7fu) == 0x7fu ? __uint_as_float(0x7fc00000u) : normal;
-  return (x & 0x80u) != 0 ? -size : size;
-}
 DEVICE uint16 bfloat_of_float(float x) {
   uint16 y;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(y) : "f"(x));
@@ -364,6 +358,12 @@ DEVICE e4m3 to_e4m3(float x) {
   const uint32 bits = bits_of_float(near), exponent = bits >> 23 & 0xffu;
   const uint32 normal = (exponent - 120u) << 3 | (bits >> 20 & 7u), small = (uint32)(fabsf(near) * 512.0f);
   return {(uint8)((bits >> 24 & 0x80u) | (x != x ? 0x7fu : exponent < 121u ? small : normal))};
+}
+DEVICE float float_of_e4m3(uint8 x) {
+  const uint32 exponent = x >> 3 & 15u, mantissa = x & 7u;
+  const float small = (float)mantissa * 0.001953125f, normal = float_of_bits((exponent + 120u) << 23 | mantissa << 20);
+  const float size = exponent == 0 ? small : (x & 0x7fu) == 0x7fu ? float_of_bits(0x7fc00000u) : normal;
+  return (x & 0x80u) != 0 ? -size : size;
 }
 DEVICE float widened(e4m3 x) { return float_of_e4m3(x.bits); }
 #endif
