@@ -201,19 +201,13 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void end_chain(bool is_first, Vector 
   }
 }
 
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_to(Vector& sum, const Vector& more) {
-  if constexpr (kAreCodes)
-    sum = reinterpret_cast<Vector>(reinterpret_cast<Bits>(sum) + reinterpret_cast<Bits>(more));
-  else
-    sum += more;
-}
 template <size_t kRows, size_t kVectors>
-ASSAY_KERNEL [[gnu::always_inline]] inline void add_sums(const Vector (&others)[kRows][kVectors],
-                                                         Vector (&sums)[kRows][kVectors]) {
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_ended(const Vector (&ended)[kRows][kVectors],
+                                                          Vector (&sums)[kRows][kVectors]) {
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
-    for (size_t v = 0; v < kVectors; ++v) add_to(sums[r][v], others[r][v]);
+    for (size_t v = 0; v < kVectors; ++v) sums[r][v] += ended[r][v];
   }
 }
 #if !defined(__clang__)
@@ -242,8 +236,24 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void add_summed(const Tile& tile, Vec
 #pragma GCC unroll 16
   for (size_t r = 0; r < kRows; ++r) {
 #pragma GCC unroll 16
+    for (size_t v = 0; v < kVectors; ++v) {
+      const Vector sum = at(tile.summed + (r * kMostVectors + v) * kWidth).lanes;
+      if constexpr (kAreCodes)
+        sums[r][v] = reinterpret_cast<Vector>(reinterpret_cast<Bits>(sums[r][v]) + reinterpret_cast<Bits>(sum));
+      else
+        sums[r][v] += sum;
+    }
+  }
+}
+
+template <size_t kRows, size_t kVectors>
+ASSAY_KERNEL [[gnu::always_inline]] inline void add_whole(const Vector (&others)[kRows][kVectors],
+                                                          Vector (&sums)[kRows][kVectors]) {
+#pragma GCC unroll 16
+  for (size_t r = 0; r < kRows; ++r) {
+#pragma GCC unroll 16
     for (size_t v = 0; v < kVectors; ++v)
-      add_to(sums[r][v], Vector(at(tile.summed + (r * kMostVectors + v) * kWidth).lanes));
+      sums[r][v] = reinterpret_cast<Vector>(reinterpret_cast<Bits>(sums[r][v]) + reinterpret_cast<Bits>(others[r][v]));
   }
 }
 
@@ -267,7 +277,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up_few(const Tile& tile, Vec
       words += kWords;
     }
   }
-  add_sums(others, sums);
+  add_whole(others, sums);
 }
 
 template <bool kIsOrdered, size_t kRows, size_t kVectors>
@@ -301,7 +311,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector 
     if constexpr (kHasChains) chain_end -= tile.depth;
   }
   if constexpr (kHasChains) {
-    if (has_ended) add_sums(ended, sums);
+    if (has_ended) add_ended(ended, sums);
   }
 }
 
