@@ -373,6 +373,18 @@ TEST(CardLayers, Rows) {
       {"normalization.rows"}, 1e-4);
 }
 
+// Nothing is left of such a row, however near its factor is.
+TEST(CardLayers, RowsOfOneNumber) {
+  for (const int length : {56, 1032}) {
+    const std::string text = fmt::format(
+        "g (float16[6,{0}] x) => (float16[6,{0}] z) <{1}, {2}> {{ z = LayerNormalization<epsilon = 1e-12>(x, s, b) }}",
+        length, numbers(fmt::format("float16[{}] s", length), length),
+        numbers(fmt::format("float16[{}] b", length), length));
+    const auto number = [](size_t) { return 1000.0; };
+    EXPECT_EQ(testing_support::layers_fault(text, {"normalization.rows"}, 0, number), "");
+  }
+}
+
 TEST(CardLayers, Reductions) {
   check("g (float[7,33] x) => (float[7] z) <int64[1] a = {1}> { z = ReduceMean<keepdims = 0>(x, a) }",
         {"reduction.rows"});

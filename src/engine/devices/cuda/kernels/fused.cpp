@@ -79,7 +79,8 @@ class FusedProducts final : public Matrices {
     for (KernelOfPart::Input& input : made.inputs) {
       if (input.of_layer == LayerPart::kMadeBefore) input.of_layer = part.inputs[static_cast<size_t>(norm.data)];
     }
-    RowNorm row{.epsilon = norm.epsilon, .is_rms = norm.is_rms, .scale = {}, .shift = {}};
+    RowNorm row{
+        .epsilon = norm.epsilon, .is_rms = norm.is_rms, .is_near = !part.layer.is_strict, .scale = {}, .shift = {}};
     for (const auto& [input, factors] : {std::pair(norm.scale, &row.scale), std::pair(norm.shift, &row.shift)}) {
       if (input < 0) continue;
       const TensorDesc& desc = part.layer.inputs[static_cast<size_t>(input)];

@@ -60,6 +60,13 @@ int64_t held_packs(const NormSettings& norm, tensor::DType dtype) {
   return norm.groups == 0 && norm.length % pack == 0 && packs <= most ? packs : 0;
 }
 
+void write_numbers(const NormSettings& norm, KernelWriter& writer) {
+  writer.number("kLength", norm.length);
+  writer.real("kEpsilon", norm.epsilon);
+  writer.real("kShare", 1.0F / static_cast<float>(norm.length));
+  writer.constant("kIsRms", norm.is_rms ? 1 : 0);
+}
+
 std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const NormSettings& norm) {
   const auto desc_of = [&](int input) {
     return input < 0 ? layer.inputs[static_cast<size_t>(norm.data)] : layer.inputs[static_cast<size_t>(input)];
@@ -77,9 +84,8 @@ std::unique_ptr<Kernel> make_norm(Programs& programs, const Layer& layer, const 
   writer.pointer("kOut", "T", output_pointer(0));
   writer.pointer("kScale", "const Scale", input_pointer(static_cast<size_t>(std::max(norm.scale, 0))));
   writer.pointer("kShift", "const Shift", input_pointer(static_cast<size_t>(std::max(norm.shift, 0))));
-  writer.number("kLength", norm.length);
-  writer.real("kEpsilon", norm.epsilon);
-  writer.constant("kIsRms", norm.is_rms ? 1 : 0);
+  writer.constant("kIsNear", is_half(in.dtype) && !layer.is_strict ? 1 : 0);
+  write_numbers(norm, writer);
   writer.constant("kHasScale", norm.scale >= 0 ? 1 : 0);
   writer.constant("kHasShift", norm.shift >= 0 ? 1 : 0);
   writer.constant("kIsByGroup", norm.groups > 0 ? 1 : 0);

@@ -230,7 +230,7 @@ DEVICE void keep_rows(const Params& p, const Factors& factors, uint32* left, flo
   sum_rows(squares, memory + kWarps * kRows);
 #pragma unroll
   for (int r = 0; r < kRows; ++r) {
-    const float factor = 1.0f / sqrtf(squares[r] / (float)kDepth + kEpsilon);
+    const float factor = norm_factor(squares[r], (float)kDepth, kShare, kEpsilon, kIsNear);
 #pragma unroll
     for (int i = 0; i < kPacks; ++i) {
       const int pack = (int)thread_index() + i * kThreads;

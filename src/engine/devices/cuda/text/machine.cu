@@ -511,6 +511,7 @@ DEVICE uint32 quotient(uint32 x, Divisor d) { return d.factor == 0 ? x : high_pr
 #ifdef ASSAY_HOST_MACHINE
 DEVICE float larger(float a, float b) { return a > b || a != a ? a : b; }
 DEVICE float smaller(float a, float b) { return a < b || a != a ? a : b; }
+DEVICE float near_inverse_root(float x) { return 1.0f / sqrtf(x); }
 #else
 DEVICE float larger(float a, float b) {
   float y;
@@ -522,7 +523,17 @@ DEVICE float smaller(float a, float b) {
   asm("min.NaN.f32 %0, %1, %2;" : "=f"(y) : "f"(a), "f"(b));
   return y;
 }
+DEVICE float near_inverse_root(float x) {
+  float y;
+  asm("rsqrt.approx.f32 %0, %1;" : "=f"(y) : "f"(x));
+  return y;
+}
 #endif
+// What divides so many numbers, of which `share` is one, by the root of the mean of their squares. `is_near`: off by some
+// units, which is less than 16 bits keep, and in half of the time.
+DEVICE float norm_factor(float squares, float count, float share, float epsilon, bool is_near) {
+  return is_near ? near_inverse_root(fmaf(squares, share, epsilon)) : 1.0f / sqrtf(squares / count + epsilon);
+}
 
 // What all lanes of a warp make together.
 DEVICE float warp_sum(float x) {

@@ -1,5 +1,6 @@
 // Normalisation of rows of kLength neighbours. Factors and shifts change every kPerNumber elements and begin again after
-// kNumbers of them.
+// kNumbers of them. kIsNear: factors may be off by some units.
+#define FACTOR(squares) norm_factor(squares, (float)kLength, kShare, kEpsilon, kIsNear)
 #if kHeldPacks > 0
 // The pack that lies there, if it is one of a row of that length.
 template <typename N, int kPack>
@@ -31,28 +32,31 @@ EARLY_KERNEL(kThreads) {
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) read[k] = raw_at<T, kPack>(from, (k * 32 + lane) * kPack, kLength);
   float held[kHeldPacks][kPack];
-  float mean = 0;
+  float mean = 0;  // sums of packs do not wait for each other
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
     const Pack<T, kPack> pack = unpacked(read[k]);
+    float sum = 0;
 #pragma unroll
     for (int e = 0; e < kPack; ++e) {
       held[k][e] = widened(pack.e[e]);
-      mean += held[k][e];
+      sum += held[k][e];
     }
+    mean += sum;
   }
   mean = kIsRms ? 0.0f : warp_sum(mean) / (float)kLength;
   float squares = 0;
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
-    const bool is_there = (k * 32 + lane) * kPack < kLength;
+    float sum = 0;
 #pragma unroll
     for (int e = 0; e < kPack; ++e) {
       held[k][e] -= mean;
-      if (is_there) squares += held[k][e] * held[k][e];
+      sum += held[k][e] * held[k][e];
     }
+    if ((k * 32 + lane) * kPack < kLength) squares += sum;
   }
-  const float factor = 1.0f / sqrtf(warp_sum(squares) / (float)kLength + kEpsilon);
+  const float factor = FACTOR(warp_sum(squares));
 #pragma unroll
   for (int k = 0; k < kHeldPacks; ++k) {
     const int at = (k * 32 + lane) * kPack;
@@ -89,7 +93,7 @@ KERNEL(kThreads) {
     const float x = widened(from[i]) - mean;
     squares += x * x;
   }
-  const float factor = 1.0f / sqrtf(block_sum(squares) / (float)kLength + kEpsilon);
+  const float factor = FACTOR(block_sum(squares));
   const int place = kIsByGroup ? (int)(block_x() % (uint32)kGroups) * kPerGroup : 0;
   for (int i = (int)thread_index(); i < kLength; i += kThreads) {
     const int number = kIsByGroup ? place + (int)quotient((uint32)i, kPerNumber) : i;

@@ -99,7 +99,9 @@ void write_norm(const FewRows& product, const Sizes& sizes, KernelWriter& writer
   writer.constant("kDepthPacks", packs_of(product.depth));
   writer.constant("kStepPacks", packs_of(sizes.left_depth));
   writer.constant("kIsRms", norm.is_rms ? 1 : 0);
+  writer.constant("kIsNear", norm.is_near ? 1 : 0);
   writer.real("kEpsilon", norm.epsilon);
+  writer.real("kShare", 1.0F / static_cast<float>(product.depth));
   const auto write = [&](std::string_view name, const RowNorm::Factors& factors) {
     const bool is_there = factors.type != tensor::DType::undefined;
     writer.constant(fmt::format("kHas{}", name), is_there ? 1 : 0);

@@ -14,6 +14,7 @@ struct RowNorm {
   };
   float epsilon = 0;
   bool is_rms = false;
+  bool is_near = false;  // may be off by some units
   Factors scale, shift;
 };
 
