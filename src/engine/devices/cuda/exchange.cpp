@@ -64,6 +64,11 @@ KernelWriter writer_of_exchange(const Summing& summing, int64_t blocks) {
   return writer;
 }
 
+// Packets, each with four bytes, for a pack of elements.
+uint64_t words_of_pack(const Summing& summing) {
+  return (static_cast<uint64_t>(summing.site.pack()) * tensor::bit_width(summing.dtype) / 8 + 3) / 4;
+}
+
 }  // namespace
 
 std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& summing) {
@@ -75,7 +80,10 @@ std::vector<Launch> make_exchange_launches(Programs& programs, const Summing& su
   writer.constant("kFirst", 0);
   writer.text(summed_text(summing, writer.launch()));
   writer.text(packets_text());
-  if (!is_read) return {writer.finish(programs, threads, blocks, exchange_text(), reduced_text())};
+  if (!is_read) {
+    writer.constant("kPackWords", static_cast<int64_t>(words_of_pack(summing)));
+    return {writer.finish(programs, threads, blocks, exchange_text(), reduced_text())};
+  }
   KernelWriter meeting = writer_of_exchange(summing, 1);
   const Launch met = meeting.finish(programs, kThreadsOfMeeting, 1, ranks_meet_text(), packets_text());
   return {met, writer.finish(programs, threads, blocks, told_parts_text(), reduced_text()), met};
@@ -116,9 +124,8 @@ bool Exchange::takes(uint64_t packet_bytes) const {
 }
 
 uint64_t Exchange::packet_bytes(const Summing& summing) {
-  const uint64_t pack = static_cast<uint64_t>(summing.site.pack());
-  const uint64_t words = (pack * tensor::bit_width(summing.dtype) / 8 + 3) / 4;
-  return static_cast<uint64_t>(summing.count) / pack * words * sizeof(uint64_t);
+  const uint64_t packs = static_cast<uint64_t>(summing.count / summing.site.pack());
+  return packs * words_of_pack(summing) * sizeof(uint64_t);
 }
 
 bool Exchange::suits(const Summing& summing) { return summing.ranks == 2 || packet_bytes(summing) <= kMostPacketBytes; }

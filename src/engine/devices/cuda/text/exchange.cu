@@ -1,6 +1,5 @@
 // Elements of all ranks' parts, reduced in the order of ranks, by kernels on cards of their own that wait for each other.
-// Each thread sends its share of this card's part to the others, as packets, and waits for theirs.
-#define kPackWords ((kTaken * (int)sizeof(T) + 3) / 4)
+// Each thread sends its share of this card's part to the others, kPackWords packets for a pack, and waits for theirs.
 #define kPair (kPackWords > 1 ? 2 : 1)
 
 // The first packets of a pack; the next pairs of them are at distances of all packs' pairs.
