@@ -305,7 +305,7 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector 
           chain_end += tile.chain;
         }
       }
-      __builtin_prefetch(ahead);
+      if constexpr (kVectors > 1) __builtin_prefetch(ahead);  // a panel of one vector is the last one
       add_products(left, k, words, sums);
     }
     if constexpr (kHasChains) chain_end -= tile.depth;
