@@ -305,7 +305,8 @@ ASSAY_KERNEL [[gnu::always_inline]] inline void sum_up(const Tile& tile, Vector 
           chain_end += tile.chain;
         }
       }
-      if constexpr (kVectors > 1) __builtin_prefetch(ahead);  // a panel of one vector is the last one
+      // Beside one vector, places need the registers that this takes, also where more panels follow.
+      if constexpr (kVectors > 1) __builtin_prefetch(ahead);
       add_products(left, k, words, sums);
     }
     if constexpr (kHasChains) chain_end -= tile.depth;
